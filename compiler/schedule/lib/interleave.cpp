@@ -1,5 +1,6 @@
 #include "interleave.h"
 
+#include <algorithm>
 #include <deque>
 
 namespace tilewright {
@@ -14,8 +15,12 @@ std::vector<Task> Interleaving::run(std::vector<std::vector<Task>> stages) {
   std::vector<Stage> running;
   std::vector<std::deque<size_t>> turns(free_.size()); // by unit: the stages, as their turn comes
   size_t count = 0;
+  ends_.resize(stages.size(), 0);
   for (size_t i = 0; i < stages.size(); ++i) {
-    running.push_back({&stages[i]});
+    // What the stage before has made of the tile, and the one behind has left of the memory.
+    const int64_t ready =
+        std::max(i > 0 ? ends_[i - 1] : 0, i + 1 < ends_.size() ? ends_[i + 1] : 0);
+    running.push_back({&stages[i], 0, SIZE_MAX, ready, ready});
     for (const Task &task : stages[i])
       turns[unitOf(task)].push_back(i);
     count += stages[i].size();
@@ -46,6 +51,8 @@ std::vector<Task> Interleaving::run(std::vector<std::vector<Task>> stages) {
     turns[unit].pop_front();
     ordered.push_back(std::move(task));
   }
+  for (size_t i = 0; i < running.size(); ++i)
+    ends_[i] = std::max(ends_[i], running[i].end);
   return ordered;
 }
 

@@ -608,14 +608,20 @@ static void mark(llvm::MutableArrayRef<Task> tasks, int layer) {
     task.layer = layer;
 }
 
-// Of a kernel: in which stage a product's sums are made, and in which the rest is done.
+// Of a kernel: in which stage a product's sums are made, and in which the rest is done. What stands
+// behind a product's operand waits for the product: the array begins sooner.
 std::vector<Region::Turn> Region::turns() const {
   std::vector<Turn> turns;
   size_t stage = 0;
   for (const Kernel &kernel : kernels_) {
     const size_t sums = turns.empty() ? 0 : stage + 1;
-    if (kernel.product)
+    if (kernel.product) {
       stage = sums + 1;
+      if (const Kernel *maker = makerOf(productOf(kernel.product).getA()))
+        for (size_t i = static_cast<size_t>(maker - kernels_.data()) + 1; i < turns.size(); ++i)
+          if (!kernels_[i].product)
+            turns[i].rest = stage;
+    }
     turns.push_back({sums, stage});
   }
   return turns;
@@ -694,11 +700,12 @@ void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
           mark(llvm::MutableArrayRef(step.constants).drop_front(before), each.kernel.layer);
       }
       isFirst = false;
+      // The oldest tile first: what it holds is free sooner.
       std::vector<std::vector<Task>> tasks(tiles.size());
-      for (size_t stage = 0; stage < tiles.size(); ++stage) {
+      for (size_t stage = tiles.size(); stage-- > 0;) {
         if (!tiles[stage].box.start.empty())
           addStage(steps, step, running, stage, tiles[stage]);
-        tasks[stage].swap(step.compute);
+        tasks[tiles.size() - 1 - stage].swap(step.compute);
       }
       step.compute = stages > 1 ? interleaving.run(std::move(tasks)) : std::move(tasks.front());
     };

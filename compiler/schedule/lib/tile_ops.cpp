@@ -189,9 +189,8 @@ void TileOps::emit(std::vector<Task> &out, const patterns::Pattern &pattern, Ext
     flatten(extent, all);
   }
   // Rows that meet the same row: strip by strip, so that what stays is read once for all of them.
-  const bool meetsRow =
-      std::any_of(tiles.begin() + 1, tiles.end(),
-                  [](const Tile &tile) { return tile.sc == 1 && tile.s0 == 0; });
+  const bool meetsRow = std::any_of(tiles.begin() + 1, tiles.end(),
+                                    [](const Tile &tile) { return tile.sc == 1 && tile.s0 == 0; });
   if (meetsRow && mayFlatten && extent.n1 == 1 && extent.n0 > 1 && extent.nc > context_.lanes &&
       extent.nc % context_.lanes == 0) {
     extent = {extent.nc / context_.lanes, extent.n0, context_.lanes};
