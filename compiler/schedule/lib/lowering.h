@@ -282,6 +282,13 @@ public:
   }
   // From now on, operands that are the same for two boxes, one after the other, stay on chip.
   void keepOperands() { keepsOperands_ = true; }
+  // Of kept operands there are several copies: the tiles that come by turns read each its own.
+  void useCopy(size_t copy) {
+    copies_.resize(std::max({copies_.size(), copy + 1, copy_ + 1}));
+    copies_[copy_] = {std::move(outside_), std::move(loaded_)};
+    copy_ = copy;
+    std::tie(outside_, loaded_) = std::move(copies_[copy]);
+  }
   // `narrow` in accumulators; asked for before `prepare`.
   void needWidening() { needsWidening_ = true; }
   void widen(std::vector<Task> &out, const Extent &extent, const Tile &wide, const Tile &narrow);
@@ -355,6 +362,8 @@ private:
   ChannelBlocks biasBlocks_; // adds the bias where no rescale takes it
   llvm::DenseMap<Key, Tile> outside_;
   llvm::DenseMap<Key, Box> loaded_; // of these, what was loaded; where operands are kept
+  std::vector<std::tuple<llvm::DenseMap<Key, Tile>, llvm::DenseMap<Key, Box>>> copies_; // the others
+  size_t copy_ = 0;
   bool keepsOperands_ = false, needsWidening_ = false;
   llvm::DenseMap<Key, Tile> provided_; // by value and memory
   llvm::DenseSet<mlir::Value> replaceable_;
@@ -365,6 +374,9 @@ std::string signatureOf(const LoweringContext &context, kernel::GroupOp group);
 
 // The lowerings, one an anchor: they append the group's steps. All throw UserError when no tile
 // fits on chip.
+// With its rows in so many parts, if more than one; false where there is no such plan.
+bool lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &steps,
+                      int64_t rowParts, bool isTrial);
 void lowerConvolution(LoweringContext &context, kernel::GroupOp group,
                       Steps &steps); // conv2d, matmul
 // Cycles of a convolution's best plan by the estimator, on an empty chip. `first`:

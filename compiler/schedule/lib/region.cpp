@@ -637,6 +637,8 @@ void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, s
     const Kernel &kernel = each.kernel;
     const size_t loads = step.loads.size(), computed = step.compute.size();
     const Box box = boxOf(kernel, tile.box);
+    if (turns.back().rest > 0 && each.chain && turns[i].rest == stage)
+      each.chain->useCopy(static_cast<size_t>(tile.number % context_.machine.accBanks));
     if (kernel.product && turns[i].sums == stage)
       tile.sums[i] = multiply(steps, step, each, box, tile.held);
     if (turns[i].rest == stage) {

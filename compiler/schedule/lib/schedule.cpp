@@ -5,8 +5,10 @@
 #include "in_place.h"
 #include "lowering.h"
 #include "operators.h"
+#include "overlap.h"
 #include "region.h"
 #include "side_by_side.h"
+#include "timeline.h"
 #include "traffic.h"
 
 #include "tilewright/compiler/patterns/stationary_pattern.h"
@@ -66,11 +68,14 @@ bool mayReplace(kernel::GroupOp group, mlir::Operation *firstOfChain, mlir::Valu
   });
 }
 
+using Neighbors = llvm::DenseMap<mlir::Operation *, mlir::Operation *>;
+
 // Addresses of all tensors: arguments and results for good, the others while they are live.
 class TensorPlanner {
 public:
+  // `until`: of a group, the later one that may run beside it.
   TensorPlanner(mlir::func::FuncOp function, const InPlace &inPlace, const Chains &chains,
-                uint64_t limit)
+                uint64_t limit, const Neighbors &until = Neighbors())
       : inPlace_(inPlace), chains_(chains) {
     for (mlir::BlockArgument argument : function.getArguments())
       live_[argument] = {bytesFor(argument), 0, 0};
@@ -90,7 +95,8 @@ public:
     function.walk([&](kernel::GroupOp group) { firsts_.try_emplace(chains.lastOf(group), group); });
     function.walk([&](kernel::GroupOp group) {
       replace(group);
-      const int64_t now = steps[group], end = steps[chains.lastOf(group)];
+      const int64_t now = steps[group],
+                    end = std::max(steps[chains.lastOf(group)], steps.lookup(until.lookup(group)));
       if (inPlace.sources.contains(group.getResult()))
         return; // it is never made
       for (mlir::Value own : storagesOf(group.getResult())) {
@@ -312,11 +318,116 @@ TensorInfo describeTensor(mlir::Value value, mlir::DictionaryAttr attributes, st
   return info;
 }
 
-// Lowers and emits the groups, one after the other; says in `result` what their layers do.
+// What is lowered whole, in program order; nothing for runs of chains and for what no region,
+// product or convolution is.
+std::vector<std::optional<Part>> partsOf(const std::vector<kernel::GroupOp> &groups,
+                                         const InPlace &inPlace, const Chains &chains,
+                                         const std::map<size_t, ChosenSideBySide> &sideBySide,
+                                         const std::map<size_t, ChosenRegion> &regions) {
+  std::vector<std::optional<Part>> parts;
+  for (size_t place = 0; place < groups.size();) {
+    size_t count = 1;
+    if (const auto chain = chains.byFirst.find(place); chain != chains.byFirst.end()) {
+      count = 0;
+      for (const Chains::Chain &each : chain->second.chains)
+        count += each.chained.groups.size();
+      parts.emplace_back(std::nullopt);
+    } else if (const auto beside = sideBySide.find(place); beside != sideBySide.end()) {
+      count = beside->second.groups.size();
+      parts.push_back(Part{place, nullptr, &beside->second, {}});
+    } else if (const auto region = regions.find(place); region != regions.end()) {
+      count = region->second.groups.size();
+      parts.push_back(Part{place, &region->second, nullptr, {}});
+    } else if (!inPlace.assemblies.contains(groups[place])) {
+      mlir::Operation *anchor = anchorOf(groups[place]);
+      const bool isKnown = llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor);
+      parts.push_back(isKnown ? std::optional(Part{place, nullptr, nullptr, groups[place]})
+                              : std::nullopt);
+    }
+    place += count;
+  }
+  return parts;
+}
+
+// Of each group that may run beside a later one, that: the last one of the next part, where one of
+// the two is a region.
+Neighbors neighborsOf(const std::vector<kernel::GroupOp> &groups,
+                      const std::vector<std::optional<Part>> &parts) {
+  Neighbors until;
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const std::optional<Part> &part = parts[i - 1], &next = parts[i];
+    if (!part || !next || (!part->region && !next->region))
+      continue;
+    for (size_t k = 0; k < part->count(); ++k)
+      until[groups[part->place + k]] = groups[next->place + next->count() - 1];
+  }
+  return until;
+}
+
+// Emits groups, one after the other or beside each other.
+class Appending {
+public:
+  // `emitted`: by number of what the emitter is given, the first place.
+  Appending(LoweringContext &context, Emitter &emitter, Schedule &result,
+            std::vector<size_t> &emitted)
+      : context_(context), emitter_(emitter), result_(result), emitted_(emitted) {}
+
+  // `joins`: the group before; `isJoined`: by the one behind.
+  void add(Steps steps, size_t place, bool joins, bool isJoined) {
+    addTraffic(context_.isa, steps, result_.traffic);
+    if (!joins) {
+      first_ = place;
+      timeline_.reset();
+    }
+    if (joins || isJoined) {
+      if (!timeline_)
+        timeline_.emplace(context_);
+      timeline_->add(std::move(steps));
+      if (isJoined)
+        return;
+      steps = timeline_->take();
+    }
+    emitted_.push_back(first_);
+    emitter_.append(std::move(steps), result_.layers[first_].name);
+  }
+
+private:
+  LoweringContext &context_;
+  Emitter &emitter_;
+  Schedule &result_;
+  std::vector<size_t> &emitted_;
+  std::optional<Timeline> timeline_;
+  size_t first_ = 0;
+};
+
+// Parts that overlap, by place.
+struct Overlap {
+  Part part;
+  PartPlan plan;
+  bool isJoined = false; // by the part behind
+};
+
+// Those that join others, or are joined; `apart`: by place, parts that may not.
+std::map<size_t, Overlap> findOverlaps(LoweringContext &context,
+                                       const std::vector<std::optional<Part>> &parts,
+                                       const std::set<size_t> &apart) {
+  const std::vector<PartPlan> plans =
+      planOverlaps(context, parts, [&](const Part &part) { return apart.count(part.place) > 0; });
+  std::map<size_t, Overlap> found;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool isJoined = i + 1 < parts.size() && plans[i + 1].joins;
+    if (plans[i].joins || isJoined)
+      found.emplace(parts[i]->place, Overlap{*parts[i], plans[i], isJoined});
+  }
+  return found;
+}
+
+// Lowers and emits the groups; says in `result` what their layers do.
 void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &groups,
               const InPlace &inPlace, const Chains &chains,
               const std::map<size_t, ChosenSideBySide> &sideBySide,
-              const std::map<size_t, ChosenRegion> &regions, Emitter &emitter, Schedule &result) {
+              const std::map<size_t, ChosenRegion> &regions,
+              const std::map<size_t, Overlap> &overlaps, Appending &appending, Schedule &result) {
   for (size_t place = 0; place < groups.size();) {
     LayerInfo &layer = result.layers[place];
     if (inPlace.assemblies.contains(groups[place])) {
@@ -332,10 +443,15 @@ void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &grou
     auto chain = chains.byFirst.find(place);
     auto beside = sideBySide.find(place);
     auto region = regions.find(place);
+    auto overlap = overlaps.find(place);
     std::vector<ChosenChain> chosenChains; // of each layer
     size_t count = 1;
     try {
-      if (chain != chains.byFirst.end()) {
+      if (overlap != overlaps.end()) {
+        const Part &part = overlap->second.part;
+        count = part.count();
+        lowerPart(context, part, overlap->second.plan, false, steps);
+      } else if (chain != chains.byFirst.end()) {
         chosenChains = lower(context, chain->second, steps);
         count = chosenChains.size();
       } else if (beside != sideBySide.end()) {
@@ -358,12 +474,13 @@ void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &grou
                                        : steps.plan;
       info.runnerUp = isChained ? chosenChains[i].runnerUp : steps.runnerUp;
     }
-    addTraffic(context.isa, steps, result.traffic);
     const std::vector<int64_t> least =
         leastTraffic(context.isa, llvm::ArrayRef(groups).slice(place, count), chains.onChip);
     for (size_t i = 0; i < count; ++i)
       result.traffic[place + i].leastBytes = least[i];
-    emitter.append(std::move(steps), layer.name);
+    const bool isBeside = overlap != overlaps.end();
+    appending.add(std::move(steps), place, isBeside && overlap->second.plan.joins,
+                  isBeside && overlap->second.isJoined);
     place += count;
   }
 }
@@ -417,7 +534,8 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
         chains.onChip.insert(value);
     }
     try {
-      planner.emplace(function, inPlace, chains, dram);
+      planner.emplace(function, inPlace, chains, dram,
+                      neighborsOf(groups, partsOf(groups, inPlace, chains, sideBySide, regions)));
     } catch (const UserError &) { // a chain's input and result live longer
       chains = Chains();
       sideBySide.clear();
@@ -431,20 +549,33 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   context.tiles = std::move(tiles);
   context.tuner = options.tuner;
   // Constants that come in early, and what the chip held before, may leave a group without room.
-  // Such a group begins on an empty chip, as its trial did.
-  std::set<size_t> alone;
+  // Such a group begins on an empty chip, as its trial did; groups that overlap with others do so
+  // no longer where that is not enough.
+  std::set<size_t> alone, apart;
   TaskTimes times(isa, context.machine, context.plans);
+  const std::vector<std::optional<Part>> parts =
+      options.fusion && options.buffering == Buffering::Double
+          ? partsOf(groups, inPlace, chains, sideBySide, regions)
+          : std::vector<std::optional<Part>>();
+  std::map<size_t, Overlap> overlaps = findOverlaps(context, parts, apart);
   for (bool isEmitted = false; !isEmitted;) {
     Emitter emitter(isa, options.buffering, alone, &times);
+    std::vector<size_t> emitted;
+    Appending appending(context, emitter, result, emitted);
     constants.rollBack(0);
     result.traffic.assign(groups.size(), {});
     try {
-      lowerAll(context, groups, inPlace, chains, sideBySide, regions, emitter, result);
+      lowerAll(context, groups, inPlace, chains, sideBySide, regions, overlaps, appending, result);
       result.stream = emitter.finish();
       isEmitted = true;
     } catch (const NoSpace &error) {
-      if (!alone.insert(error.group()).second)
-        throw;
+      if (!alone.insert(error.group()).second) {
+        const size_t place = emitted[error.group()];
+        if (!overlaps.count(place) || !apart.insert(place).second)
+          throw;
+        overlaps = findOverlaps(context, parts, apart);
+        alone.clear();
+      }
     }
     result.scratchpad = emitter.plan(isa::Space::Spad);
     result.accumulators = emitter.plan(isa::Space::Acc);
