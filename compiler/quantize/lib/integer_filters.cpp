@@ -66,7 +66,6 @@ IntegerFilter IntegerFilters::filterFor(Operation *op, Value result, const Param
   } else if (isa<tosa::DepthwiseConv2DOp>(op) || plan_.precision == Precision::Mixed) {
     found.isNarrowed = true;
     found.factors = channelFactors(statistics_.observed.ranges.find(read)->second, strengthFor(op));
-    if (getenv("NOF") && x.bits == 32) std::fill(found.factors.begin(), found.factors.end(), 1.0);
     found.input = narrowedParameters(statistics_, read, found.factors, plan_.precision);
   } else {
     std::tie(found.factors, found.input) = highPartOf(statistics_, read, x, strengthFor(op));

@@ -464,47 +464,6 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
       .first->second;
 }
 
-// The plan with its rows in so many parts at least, one after the other with all channels.
-static std::optional<ConvPlan> byRows(LoweringContext &context, const ConvProblem &problem,
-                                      const ConvPlan &plan, int64_t parts) {
-  if (plan.streamFolds > 0 || plan.stands == Stands::Sums || problem.batch > 1)
-    return std::nullopt;
-  const ConvSpace space(problem, context.machine);
-  PlanPoint point = space.point(plan);
-  const bool isAlongX = problem.outputHeight == 1;
-  const size_t step = isAlongX ? ConvSpace::StepWidth : ConvSpace::StepHeight,
-               tile = isAlongX ? ConvSpace::TileWidth : ConvSpace::TileHeight;
-  const int64_t rows = ceilDiv(isAlongX ? problem.outputWidth : problem.outputHeight, parts);
-  point[step] = std::min(point[step], rows);
-  point[tile] = std::min(point[tile], point[step]);
-  point[ConvSpace::FirstHeight] = point[ConvSpace::StepHeight];
-  // Its sums take a part of the accumulators: another one's are there, too.
-  constexpr int64_t share = 8;
-  while (point[ConvSpace::TileHeight] * point[ConvSpace::TileWidth] *
-                 point[ConvSpace::TileChannels] * 4 * share >
-             context.machine.accBytes &&
-         point[ConvSpace::TileChannels] > context.machine.cols)
-    point[ConvSpace::TileChannels] -= context.machine.cols;
-  point[ConvSpace::StepChannels] = point[ConvSpace::TileChannels];
-  point[ConvSpace::WeightsOuter] = point[ConvSpace::Turns] = 0;
-  const std::vector<int64_t> weightParts = space.choices(point, ConvSpace::WeightParts);
-  if (!llvm::is_contained(weightParts, point[ConvSpace::WeightParts]))
-    point[ConvSpace::WeightParts] = 1;
-  return isLegal(space, point) ? std::optional(space.plan(point)) : std::nullopt;
-}
-
-bool lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &steps,
-                      int64_t rowParts, bool isTrial) {
-  Convolution convolution(context, group, steps);
-  const LoweringContext::Chosen &chosen =
-      isTrial ? chosenFor(context, group, convolution) : tunedFor(context, group, convolution);
-  const std::optional<ConvPlan> plan =
-      rowParts > 1 ? byRows(context, convolution.problem(), chosen.plan, rowParts) : chosen.plan;
-  if (plan)
-    convolution.lower(*plan, isTrial);
-  return plan.has_value();
-}
-
 void lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
   Convolution convolution(context, group, steps);
   const LoweringContext::Chosen &chosen = tunedFor(context, group, convolution);

@@ -16,6 +16,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -362,7 +363,8 @@ private:
   ChannelBlocks biasBlocks_; // adds the bias where no rescale takes it
   llvm::DenseMap<Key, Tile> outside_;
   llvm::DenseMap<Key, Box> loaded_; // of these, what was loaded; where operands are kept
-  std::vector<std::tuple<llvm::DenseMap<Key, Tile>, llvm::DenseMap<Key, Box>>> copies_; // the others
+  std::vector<std::tuple<llvm::DenseMap<Key, Tile>, llvm::DenseMap<Key, Box>>>
+      copies_; // the others
   size_t copy_ = 0;
   bool keepsOperands_ = false, needsWidening_ = false;
   llvm::DenseMap<Key, Tile> provided_; // by value and memory
@@ -374,9 +376,6 @@ std::string signatureOf(const LoweringContext &context, kernel::GroupOp group);
 
 // The lowerings, one an anchor: they append the group's steps. All throw UserError when no tile
 // fits on chip.
-// With its rows in so many parts, if more than one; false where there is no such plan.
-bool lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &steps,
-                      int64_t rowParts, bool isTrial);
 void lowerConvolution(LoweringContext &context, kernel::GroupOp group,
                       Steps &steps); // conv2d, matmul
 // Cycles of a convolution's best plan by the estimator, on an empty chip. `first`:

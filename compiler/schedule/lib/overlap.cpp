@@ -7,69 +7,91 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
+#include <string>
+#include <tuple>
 
 namespace tilewright {
 
 namespace {
 
-constexpr int64_t tileParts = 5;       // of which a region's tile has some
-constexpr int64_t leastGain = 100;     // a part of so many of the time of both
+constexpr int64_t tileParts = 5;   // of which a region's tile has some
+constexpr int64_t leastGain = 100; // a part of so many of the time of both
+constexpr int64_t leastIdle = 24;  // likewise, in which units wait that the other one has work for
 constexpr int64_t longest = 4'000'000; // cycles of both, beyond which trials take too long
-
-bool isProduct(const Part &part) {
-  return part.group && llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(
-                           kernel::GroupOp(part.group).getBody().front().front());
-}
 
 class Planner {
 public:
   explicit Planner(LoweringContext &context) : context_(context) {}
 
-  // The best way in which `second` joins `first`, whose plan is known where that joins another one.
+  // The best way in which `second` joins `first`, whose tile is known where that joins another one.
   // False where that takes as long.
   bool join(const Part &first, PartPlan &ofFirst, const Part &second, PartPlan &ofSecond) {
-    if (!mayGain(first, ofFirst, second))
+    const std::string key = fmt::format("{}|{}|{}|{}", signatureOf(first), ofFirst.joins,
+                                        ofFirst.tileLess, signatureOf(second));
+    const auto [found, isNew] = known_.try_emplace(key);
+    if (isNew)
+      found->second = best(first, ofFirst, second);
+    if (!found->second)
       return false;
-    const std::optional<int64_t> apart =
-        cycles({[&](Steps &steps) { lowerPart(context_, first, ofFirst, true, steps); },
-                [&](Steps &steps) { lowerPart(context_, second, {}, true, steps); }},
-               INT64_MAX);
-    if (!apart || *apart > longest)
-      return false;
-    int64_t least = getenv("FORCE") ? *apart*2 : *apart - *apart / leastGain;
-    bool isFound = false;
-    PartPlan bestFirst, bestSecond;
-    for (const PartPlan &a : ofFirst.joins ? std::vector<PartPlan>{ofFirst} : plansOf(first))
-      for (const PartPlan &b : plansOf(second)) {
-        const std::optional<int64_t> together = joined(first, a, second, b, least);
-        if (getenv("DBG"))
-          fprintf(stderr, "%zu %zu rows %ld %ld tile %ld %ld: %ld of %ld\n", first.place,
-                  second.place, a.rowParts, b.rowParts, a.tileLess, b.tileLess,
-                  together.value_or(-1), *apart);
-        if (!together || *together >= least)
-          continue;
-        least = *together;
-        isFound = true;
-        bestFirst = a, bestSecond = b;
-      }
-    if (!isFound)
-      return false;
-    ofFirst.rowParts = bestFirst.rowParts, ofFirst.tileLess = bestFirst.tileLess;
-    ofSecond = bestSecond;
+    std::tie(ofFirst.tileLess, ofSecond.tileLess) = *found->second;
     return true;
   }
 
 private:
-  static std::vector<PartPlan> plansOf(const Part &part) {
-    std::vector<PartPlan> plans{{}};
-    if (isProduct(part))
-      for (int64_t parts : {2, 3, 4})
-        plans.push_back({parts, 0, false});
+  using Tiles = std::pair<int64_t, int64_t>; // PartPlan::tileLess of both
+
+  std::string signatureOf(const Part &part) {
     if (part.region)
-      for (int64_t less : {1, 2, 3})
-        plans.push_back({1, less, false});
-    return plans;
+      return fmt::format(
+          "{} {}", part.region->tile.elements,
+          Region::make(context_, part.region->groups, part.region->layers)->signature());
+    if (!part.beside)
+      return tilewright::signatureOf(context_, part.group);
+    std::string text;
+    for (kernel::GroupOp group : part.beside->groups)
+      text += tilewright::signatureOf(context_, group) + ";";
+    return text;
+  }
+
+  std::optional<Tiles> best(const Part &first, const PartPlan &ofFirst, const Part &second) {
+    if (!mayGain(first, ofFirst, second))
+      return std::nullopt;
+    const std::optional<int64_t> apart =
+        cycles({[&](Steps &steps) { lowerPart(context_, first, ofFirst, steps); },
+                [&](Steps &steps) { lowerPart(context_, second, {}, steps); }},
+               INT64_MAX);
+    if (!apart || *apart > longest)
+      return std::nullopt;
+    int64_t least = *apart - *apart / leastGain;
+    std::optional<Tiles> found;
+    for (const int64_t a : ofFirst.joins ? std::vector<int64_t>{ofFirst.tileLess} : tilesOf(first))
+      for (const int64_t b : tilesOf(second)) {
+        const std::optional<int64_t> together =
+            cycles({[&](Steps &steps) { lowerBoth(first, a, second, b, steps); }}, least);
+        if (!together || *together >= least)
+          continue;
+        least = *together;
+        found = {a, b};
+      }
+    return found;
+  }
+
+  static std::vector<int64_t> tilesOf(const Part &part) {
+    return part.region ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0};
+  }
+
+  // Nothing where none of the second one's steps finds its place beside the first one's.
+  void lowerBoth(const Part &first, int64_t a, const Part &second, int64_t b, Steps &steps) {
+    Timeline timeline(context_);
+    Steps early, late;
+    early.layer = static_cast<int>(first.place);
+    late.layer = static_cast<int>(second.place);
+    lowerPart(context_, first, {a}, early);
+    lowerPart(context_, second, {b}, late);
+    timeline.add(std::move(early));
+    if (timeline.add(std::move(late)) == 0)
+      throw UserError({}, "nothing overlaps", "");
+    steps = timeline.take();
   }
 
   std::optional<int64_t> cycles(llvm::ArrayRef<Lower> lowers, int64_t enough) {
@@ -79,95 +101,68 @@ private:
     });
   }
 
-  std::optional<int64_t> joined(const Part &first, const PartPlan &a, const Part &second,
-                                const PartPlan &b, int64_t enough) {
-    bool isJoined = true;
-    const Lower lower = [&](Steps &steps) {
-      Timeline timeline(context_);
-      for (const auto &[part, plan] : {std::pair(&first, &a), std::pair(&second, &b)}) {
-        Steps own;
-        own.layer = static_cast<int>(part->place);
-        isJoined &= lowerPart(context_, *part, *plan, true, own);
-        if (!isJoined) {
-          if (getenv("DBG"))
-            fprintf(stderr, "  not lowered\n");
-          return;
-        }
-        size_t n = own.steps.size();
-        size_t beside = timeline.add(std::move(own));
-        if (getenv("DBG"))
-          fprintf(stderr, "  steps %zu beside %zu\n", n, beside);
-        isJoined = isJoined && (beside > 0 || part == &first);
-        if (!isJoined)
-          return;
-      }
-      steps = timeline.take();
-    };
-    const std::optional<int64_t> found = cycles({lower}, enough);
-    return isJoined ? found : std::nullopt;
-  }
-
-  // By unit.
+  // Cycles that are computed, by unit.
   std::vector<int64_t> busyOf(const Part &part, const PartPlan &plan) {
     const size_t constants = context_.constants.bytes().size();
     TaskTimes times(context_.isa, context_.machine, context_.plans);
     std::vector<int64_t> busy(context_.isa.units().size(), 0);
     Steps steps;
     steps.layer = static_cast<int>(part.place);
-    lowerPart(context_, part, plan, true, steps);
+    lowerPart(context_, part, plan, steps);
     for (const Step &step : steps.steps)
-      for (const std::vector<Task> *tasks : {&step.compute, &step.stores})
-        for (const Task &task : *tasks)
-          busy[static_cast<size_t>(
-              context_.isa.instructions()[static_cast<size_t>(task.instruction)].unit)] +=
-              times.cyclesOf(task);
+      for (const Task &task : step.compute)
+        busy[static_cast<size_t>(
+            context_.isa.instructions()[static_cast<size_t>(task.instruction)].unit)] +=
+            times.cyclesOf(task);
     context_.constants.rollBack(constants);
     return busy;
   }
 
   // Whether units that wait in one have work in the other, so that it counts.
   bool mayGain(const Part &first, const PartPlan &ofFirst, const Part &second) {
-    std::vector<int64_t> a = busyOf(first, ofFirst), b = busyOf(second, {});
+    const std::vector<int64_t> a = busyOf(first, ofFirst), b = busyOf(second, {});
     const int64_t apart =
         *std::max_element(a.begin(), a.end()) + *std::max_element(b.begin(), b.end());
     int64_t together = 0;
     for (size_t unit = 0; unit < a.size(); ++unit)
       together = std::max(together, a[unit] + b[unit]);
-    constexpr int64_t least = 24;
-    return apart - together > apart / least;
+    return apart - together > apart / leastIdle;
   }
 
   LoweringContext &context_;
+  std::map<std::string, std::optional<Tiles>> known_;
 };
 
 } // namespace
 
-std::vector<PartPlan> planOverlaps(LoweringContext &context,
-                                   llvm::ArrayRef<std::optional<Part>> parts,
-                                   llvm::function_ref<bool(const Part &)> isApart) {
-  std::vector<PartPlan> plans(parts.size());
+std::map<size_t, PartPlan> planOverlaps(LoweringContext &context,
+                                        llvm::ArrayRef<std::optional<Part>> parts) {
+  std::map<size_t, PartPlan> plans;
   Planner planner(context);
-  for (size_t i = 1; i < parts.size(); ++i)
-    if (parts[i - 1] && parts[i] && !isApart(*parts[i - 1]) && !isApart(*parts[i]))
-      plans[i].joins = planner.join(*parts[i - 1], plans[i - 1], *parts[i], plans[i]);
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const std::optional<Part> &first = parts[i - 1], &second = parts[i];
+    if (!first || !second || (!first->region && !second->region))
+      continue;
+    const auto known = plans.find(first->place);
+    PartPlan ofFirst = known == plans.end() ? PartPlan() : known->second, ofSecond;
+    if (!planner.join(*first, ofFirst, *second, ofSecond))
+      continue;
+    ofFirst.isJoined = ofSecond.joins = true;
+    plans[first->place] = ofFirst;
+    plans[second->place] = ofSecond;
+  }
   return plans;
 }
 
-bool lowerPart(LoweringContext &context, const Part &part, const PartPlan &plan, bool isTrial,
-               Steps &steps) {
-  if (part.beside) {
-    lowerSideBySide(context, *part.beside, steps);
-  } else if (part.region) {
-    ChosenRegion region = *part.region;
-    region.tile.elements =
-        llvm::divideCeilSigned(region.tile.elements * (tileParts - plan.tileLess), tileParts);
-    lowerRegion(context, region, steps);
-  } else if (!isProduct(part)) {
-    lowerAlone(context, part.group, steps);
-  } else {
-    return lowerConvolution(context, part.group, steps, plan.rowParts, isTrial);
-  }
-  return true;
+void lowerPart(LoweringContext &context, const Part &part, const PartPlan &plan, Steps &steps) {
+  if (part.beside)
+    return lowerSideBySide(context, *part.beside, steps);
+  if (!part.region)
+    return lowerConvolution(context, part.group, steps);
+  ChosenRegion region = *part.region;
+  region.tile.elements =
+      llvm::divideCeilSigned(region.tile.elements * (tileParts - plan.tileLess), tileParts);
+  lowerRegion(context, region, steps);
 }
 
 } // namespace tilewright

@@ -349,19 +349,35 @@ std::vector<std::optional<Part>> partsOf(const std::vector<kernel::GroupOp> &gro
   return parts;
 }
 
-// Of each group that may run beside a later one, that: the last one of the next part, where one of
-// the two is a region.
+// Of each group that may run beside a later one, that: the last one of the next part. Where `plans`
+// is null, regions may run beside whoever comes before and behind; else those that it joins.
 Neighbors neighborsOf(const std::vector<kernel::GroupOp> &groups,
-                      const std::vector<std::optional<Part>> &parts) {
+                      const std::vector<std::optional<Part>> &parts,
+                      const std::map<size_t, PartPlan> *plans) {
   Neighbors until;
   for (size_t i = 1; i < parts.size(); ++i) {
     const std::optional<Part> &part = parts[i - 1], &next = parts[i];
     if (!part || !next || (!part->region && !next->region))
       continue;
+    if (plans && (!plans->count(next->place) || !plans->at(next->place).joins))
+      continue;
     for (size_t k = 0; k < part->count(); ++k)
       until[groups[part->place + k]] = groups[next->place + next->count() - 1];
   }
   return until;
+}
+
+// The first part of some that overlap does so no longer. False where it does with nobody.
+bool separate(std::map<size_t, PartPlan> &plans, size_t place) {
+  const auto first = plans.find(place);
+  if (first == plans.end() || !first->second.isJoined)
+    return false;
+  const auto second = std::next(first);
+  second->second.joins = false;
+  if (!second->second.isJoined)
+    plans.erase(second);
+  plans.erase(first);
+  return true;
 }
 
 // Emits groups, one after the other or beside each other.
@@ -400,34 +416,12 @@ private:
   size_t first_ = 0;
 };
 
-// Parts that overlap, by place.
-struct Overlap {
-  Part part;
-  PartPlan plan;
-  bool isJoined = false; // by the part behind
-};
-
-// Those that join others, or are joined; `apart`: by place, parts that may not.
-std::map<size_t, Overlap> findOverlaps(LoweringContext &context,
-                                       const std::vector<std::optional<Part>> &parts,
-                                       const std::set<size_t> &apart) {
-  const std::vector<PartPlan> plans =
-      planOverlaps(context, parts, [&](const Part &part) { return apart.count(part.place) > 0; });
-  std::map<size_t, Overlap> found;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const bool isJoined = i + 1 < parts.size() && plans[i + 1].joins;
-    if (plans[i].joins || isJoined)
-      found.emplace(parts[i]->place, Overlap{*parts[i], plans[i], isJoined});
-  }
-  return found;
-}
-
 // Lowers and emits the groups; says in `result` what their layers do.
 void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &groups,
               const InPlace &inPlace, const Chains &chains,
               const std::map<size_t, ChosenSideBySide> &sideBySide,
               const std::map<size_t, ChosenRegion> &regions,
-              const std::map<size_t, Overlap> &overlaps, Appending &appending, Schedule &result) {
+              const std::map<size_t, PartPlan> &overlaps, Appending &appending, Schedule &result) {
   for (size_t place = 0; place < groups.size();) {
     LayerInfo &layer = result.layers[place];
     if (inPlace.assemblies.contains(groups[place])) {
@@ -448,9 +442,10 @@ void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &grou
     size_t count = 1;
     try {
       if (overlap != overlaps.end()) {
-        const Part &part = overlap->second.part;
+        const Part part{place, region == regions.end() ? nullptr : &region->second,
+                        beside == sideBySide.end() ? nullptr : &beside->second, groups[place]};
         count = part.count();
-        lowerPart(context, part, overlap->second.plan, false, steps);
+        lowerPart(context, part, overlap->second, steps);
       } else if (chain != chains.byFirst.end()) {
         chosenChains = lower(context, chain->second, steps);
         count = chosenChains.size();
@@ -478,9 +473,8 @@ void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &grou
         leastTraffic(context.isa, llvm::ArrayRef(groups).slice(place, count), chains.onChip);
     for (size_t i = 0; i < count; ++i)
       result.traffic[place + i].leastBytes = least[i];
-    const bool isBeside = overlap != overlaps.end();
-    appending.add(std::move(steps), place, isBeside && overlap->second.plan.joins,
-                  isBeside && overlap->second.isJoined);
+    const PartPlan plan = overlap == overlaps.end() ? PartPlan() : overlap->second;
+    appending.add(std::move(steps), place, plan.joins, plan.isJoined);
     place += count;
   }
 }
@@ -511,6 +505,8 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   std::optional<TensorPlanner> planner(std::in_place, function, inPlace, chains, dram);
   std::map<size_t, ChosenSideBySide> sideBySide;
   std::map<size_t, ChosenRegion> regions;
+  std::vector<std::optional<Part>> parts;
+  std::map<size_t, PartPlan> overlaps;
   std::map<std::string, LoweringContext::Chosen> chosen;
   std::map<std::string, ChosenTile> tiles;
   if (options.fusion && options.buffering == Buffering::Double) {
@@ -534,12 +530,23 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
         chains.onChip.insert(value);
     }
     try {
-      planner.emplace(function, inPlace, chains, dram,
-                      neighborsOf(groups, partsOf(groups, inPlace, chains, sideBySide, regions)));
+      parts = partsOf(groups, inPlace, chains, sideBySide, regions);
+      if (const Neighbors all = neighborsOf(groups, parts, nullptr); !all.empty()) {
+        const TensorPlanner wide(function, inPlace, chains, dram, all);
+        ConstantPool constants(wide.end());
+        LoweringContext context(isa, constants, wide.tensors, options.buffering, selection);
+        context.chosen = std::move(chosen);
+        context.tiles = std::move(tiles);
+        overlaps = planOverlaps(context, parts);
+        chosen = std::move(context.chosen);
+        tiles = std::move(context.tiles);
+      }
+      planner.emplace(function, inPlace, chains, dram, neighborsOf(groups, parts, &overlaps));
     } catch (const UserError &) { // a chain's input and result live longer
       chains = Chains();
       sideBySide.clear();
       regions.clear();
+      overlaps.clear();
       planner.emplace(function, inPlace, chains, dram);
     }
   }
@@ -551,13 +558,8 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   // Constants that come in early, and what the chip held before, may leave a group without room.
   // Such a group begins on an empty chip, as its trial did; groups that overlap with others do so
   // no longer where that is not enough.
-  std::set<size_t> alone, apart;
+  std::set<size_t> alone;
   TaskTimes times(isa, context.machine, context.plans);
-  const std::vector<std::optional<Part>> parts =
-      options.fusion && options.buffering == Buffering::Double
-          ? partsOf(groups, inPlace, chains, sideBySide, regions)
-          : std::vector<std::optional<Part>>();
-  std::map<size_t, Overlap> overlaps = findOverlaps(context, parts, apart);
   for (bool isEmitted = false; !isEmitted;) {
     Emitter emitter(isa, options.buffering, alone, &times);
     std::vector<size_t> emitted;
@@ -570,10 +572,8 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
       isEmitted = true;
     } catch (const NoSpace &error) {
       if (!alone.insert(error.group()).second) {
-        const size_t place = emitted[error.group()];
-        if (!overlaps.count(place) || !apart.insert(place).second)
+        if (!separate(overlaps, emitted[error.group()]))
           throw;
-        overlaps = findOverlaps(context, parts, apart);
         alone.clear();
       }
     }

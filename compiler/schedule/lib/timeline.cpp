@@ -65,13 +65,8 @@ bool Timeline::conflicts(const Traffic &earlier, const Traffic &later) {
 size_t Timeline::firstSlotFor(const Traffic &traffic) const {
   for (size_t slot = slots_.size(); slot-- > 0;)
     for (const Member &member : slots_[slot].members)
-      if (member.group != groups_ && conflicts(member.traffic, traffic)) {
-        if (getenv("DBG2")) {
-          auto show=[&](const char*w,const std::vector<isa::Range>&r){fprintf(stderr,"   %s",w);for(auto&x:r)fprintf(stderr," %lx-%lx",x.begin,x.end);fprintf(stderr,"\n");};
-          fprintf(stderr,"  slot %zu of %zu\n",slot,slots_.size()); show("earlier reads",member.traffic.reads); show("earlier writes",member.traffic.writes); show("later reads",traffic.reads); show("later writes",traffic.writes);
-        }
+      if (member.group != groups_ && conflicts(member.traffic, traffic))
         return slot + 2;
-      }
   return 0;
 }
 
@@ -140,7 +135,6 @@ void Timeline::shareBanks(const Slot &slot) {
           if (bank < 0)
             free.push_back(buffer);
         }
-  if (getenv("DBG3")) fprintf(stderr,"newest %ld free %zu\n",newest,free.size());
   for (const int buffer : free)
     all_.buffers[static_cast<size_t>(buffer)].bank = newest;
 }

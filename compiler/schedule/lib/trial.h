@@ -29,8 +29,7 @@ auto emitAlone(LoweringContext &context, llvm::ArrayRef<Lower> lowers, const Fin
     result = finish(emitter);
   } catch (const UnfitDescription &error) {
     context.unfit = error;
-  } catch (const UserError &e) { // it does not fit
-    if (getenv("DBG")) fprintf(stderr,"  %s\n", e.message().c_str());
+  } catch (const UserError &) { // it does not fit
   }
   context.constants.rollBack(constants);
   return result;
