@@ -67,7 +67,7 @@ module tilewright_vector import tilewright_pkg::*; #(
     local_t      address;
     local_t      lane_stride;
     logic        valid;
-    logic        once;      // with the first tap only
+    logic        once;      // of a strip, whether it has taps or not
     logic        to_acc;    // stands in the accumulators
     logic        broadcast;
     logic        contiguous;
@@ -135,6 +135,12 @@ module tilewright_vector import tilewright_pkg::*; #(
     end
   endfunction
 
+  // Whether a + b is c, in a time that does not grow with their bits: of each bit, the carry in that it wants against the carry out that
+  // the one below it then makes.
+  function automatic logic is_sum(local_t a, local_t b, local_t c);
+    is_sum = (a ^ b ^ c) == local_t'({(a & b) | ((a | b) & ~c), 1'b0});
+  endfunction
+
   // Loops of which the first iteration is the last one, too.
   function automatic dims_t short_of(step_t step);
     for (int d = 0; d < VectorDims; d++) short_of[d] = step.extent[d] <= (d == VectorSpatial - 1 ? count_t'(Lanes) : count_t'(1));
@@ -180,6 +186,7 @@ module tilewright_vector import tilewright_pkg::*; #(
   dims_t ahead_steps_q;   // the loop that steps next; none behind the last tap of the step
   count_t ahead_left_q;   // elements along the lanes, from its strip on
   lanes_t ahead_lanes_q;  // of these, its strip's
+  logic [VectorStreams-1:0] ahead_held_q; // streams that stand where they stood in the tap before: their elements are there
 
   // A tap on its way to and through the lanes.
   typedef struct packed {
@@ -213,7 +220,8 @@ module tilewright_vector import tilewright_pkg::*; #(
   logic [VectorStreams-1:0] comes_q, comes_to_acc_q, comes_whole_q;
   logic [VectorStreams-1:0][2:0] comes_bytes_q;
   pieces_t [VectorStreams-1:0] comes_behind_q;
-  // The elements of a tap. One that is aligned keeps them while the pipeline is frozen: what comes meanwhile waits.
+  // The elements of a tap, which stay for the next one where a stream is held. A tap that is aligned keeps them while the pipeline is
+  // frozen: what comes meanwhile waits.
   logic [VectorStreams-1:0][ElementBits-1:0] elements_q, late_elements_q;
   logic [VectorStreams-1:0] late_q;
   logic holds;
@@ -486,12 +494,14 @@ module tilewright_vector import tilewright_pkg::*; #(
       ahead_steps_q <= goes;
       ahead_left_q <= step.extent[VectorSpatial-1];
       ahead_lanes_q <= lanes_of(step.extent[VectorSpatial-1]);
+      ahead_held_q <= '0;
       for (int d = 0; d < VectorDims; d++)
         for (int m = 0; m < VectorStreams; m++) ahead_place_q[m][d] <= step.stream[m].address;
       for (int d = 0; d < VectorSpatial; d++) ahead_write_q[d] <= step.write.address;
     end else begin
       automatic count_t index = '0, extent = '0, left = ahead_left_q; // of the loop that steps; of elements along the lanes
       automatic dims_t last = ahead_last_q;
+      automatic lanes_t lanes = ahead_lanes_q;
       automatic local_t place = '0, stride = '0;
       for (int d = 0; d < VectorDims; d++) begin
         index = index | (ahead_steps_q[d] ? ahead_index_q[d] : '0);
@@ -507,8 +517,9 @@ module tilewright_vector import tilewright_pkg::*; #(
         left = ahead_steps_q[VectorSpatial-1] ? ahead_left_q - count_t'(Lanes) : ahead_q.extent[VectorSpatial-1];
         last[VectorSpatial-1] = ahead_steps_q[VectorSpatial-1] ? 32'(ahead_left_q) <= 2 * Lanes
                                                                : ahead_q.extent[VectorSpatial-1] <= count_t'(Lanes);
+        lanes = lanes_of(left);
         ahead_left_q <= left;
-        ahead_lanes_q <= lanes_of(left);
+        ahead_lanes_q <= lanes;
       end
       ahead_last_q <= last;
       ahead_steps_q <= steps_of(last);
@@ -520,6 +531,8 @@ module tilewright_vector import tilewright_pkg::*; #(
           stride = stride | (ahead_steps_q[d] ? ahead_q.stream[m].stride[d] : '0);
         end
         for (int d = 0; d < VectorDims; d++) if (moved[d]) ahead_place_q[m][d] <= place + stride;
+        ahead_held_q[m] <= is_sum(place, stride, ahead_place_q[m][VectorDims-1]) &&
+                           (ahead_q.stream[m].broadcast || lanes == ahead_lanes_q);
       end
       place = '0;
       stride = '0;
@@ -551,7 +564,7 @@ module tilewright_vector import tilewright_pkg::*; #(
         automatic local_t address = address_q[m] + (whole_q[m] ? local_t'(port_of(to_acc)) : stride_q[m]);
         automatic left_t left = left_q[m] - (whole_q[m] ? left_t'(port_of(to_acc)) : left_t'(1));
         if (last_q[m]) begin
-          wants = ahead_q.stream[m].valid && (!ahead_q.stream[m].once || ahead_first);
+          wants = ahead_q.stream[m].valid && !ahead_held_q[m];
           to_acc = ahead_q.stream[m].to_acc;
           whole = ahead_q.stream[m].contiguous || ahead_q.stream[m].broadcast;
           bytes = ahead_q.stream[m].bytes;

@@ -117,14 +117,28 @@ private:
     scalars.state = state.data();
     const auto beat = static_cast<size_t>(step.spatial) - 1; // wraps where there is none
     int64_t beats = 1, taps = 1, lanes = 1;
+    timing::Walk::PerIterator extents{};
     for (size_t i = 0; i < step.extents.size(); ++i) {
-      const int64_t extent = std::max<int64_t>(step.extents[i](scalars), 0);
-      if (i == beat)
-        beats *= (extent + lanes_ - 1) / lanes_, lanes = std::min(extent, lanes_);
-      else
-        (i < static_cast<size_t>(step.spatial) ? beats : taps) *= extent;
+      extents[i] = std::max<int64_t>(step.extents[i](scalars), 0);
+      if (i == beat) {
+        lanes = std::min(extents[i], lanes_);
+        extents[i] = (extents[i] + lanes_ - 1) / lanes_;
+      }
+      (i < static_cast<size_t>(step.spatial) ? beats : taps) *= extents[i];
     }
-    auto cyclesOf = [&](const timing::StreamTiming &stream, bool isOnce) {
+    // Taps that ask for elements: where a stream stays, it is held.
+    auto asks = [&](timing::Walk walk) {
+      if (step.spatial > 0)
+        walk.stride[beat] *= lanes_;
+      int64_t asked = 1, before = 1;
+      for (size_t i = 0; i < step.extents.size(); ++i) {
+        if (walk.moves(i, step.extents.size(), extents) != 0)
+          asked += before * (extents[i] - 1);
+        before *= extents[i];
+      }
+      return asked;
+    };
+    auto cyclesOf = [&](const timing::StreamTiming &stream, bool isRead) {
       const isa::Memory &memory = isa_.memory(stream.space);
       const timing::Walk walk = timing::walk(stream, memory, scalars, task.values.data());
       const int64_t stride = step.spatial > 0 ? walk.stride[beat] : 0,
@@ -132,20 +146,24 @@ private:
                              : stride == stream.elementBytes
                                  ? (lanes * stride + memory.portBytes - 1) / memory.portBytes
                                  : lanes;
-      return static_cast<double>(beats * pieces * (isOnce ? 1 : taps));
+      const int64_t times = !isRead                                     ? beats
+                            : beats == 0 || (taps == 0 && !stream.once) ? 0
+                            : taps == 0                                 ? beats
+                                                                        : asks(walk);
+      return static_cast<double>(pieces * times);
     };
     llvm::SmallVector<Use, 4> reads;
     for (const timing::StreamTiming &stream : step.reads) {
       if (bufferOf(task, stream) < 0)
         continue;
-      const Use read{bufferOf(task, stream), stream.space, false, cyclesOf(stream, stream.once)};
+      const Use read{bufferOf(task, stream), stream.space, false, cyclesOf(stream, true)};
       for (const Use &other : reads)
         conflicts_.add(read, other, std::min(read.cycles, other.cycles));
       reads.push_back(read);
       add(task, stream, false, read.cycles);
     }
     if (step.writesMemory && bufferOf(task, step.write) >= 0)
-      add(task, step.write, true, cyclesOf(step.write, true));
+      add(task, step.write, true, cyclesOf(step.write, false));
   }
 
   const isa::Isa &isa_;

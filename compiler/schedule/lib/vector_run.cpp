@@ -26,30 +26,34 @@ struct Stream {
 
 // The nest of a step: outer iterators, beats, taps.
 struct Nest {
-  PerLevel extents{};
-  int beatDimension;
+  PerLevel extents{}; // in beats along the lanes; of taps 1, where there are none
+  int levels, beatDimension;
   int64_t outer = 1, inner = 1, taps = 1, lanes;
 
   int64_t fullBeats() const { return inner / lanes; }
   int64_t rest() const { return inner % lanes; }
   int64_t beats() const { return fullBeats() + (rest() > 0 ? 1 : 0); }
+  bool isRagged() const { return fullBeats() > 0 && rest() > 0; }
 };
 
 constexpr size_t maximumStreams = isa::limits::accesses.count(); // of a step
 using Walk = BankWalk<maximumStreams>;
 using Streams = std::array<Stream, maximumStreams>;
 
-// Cycles of a tap: streams that meet in a bank take turns, different banks serve in parallel. One
-// that stands in several banks meets others in some of its taps.
+using Asked = uint64_t; // streams
+constexpr Asked allStreams = ~Asked(0);
+static_assert(maximumStreams <= 64);
+
+// Cycles of a tap for which these are asked: streams that meet in a bank take turns, different
+// banks serve in parallel. One that stands in several banks meets others in some of its taps.
 double tapCycles(const Streams &streams, size_t reads, const Walk::Masks &banks, int64_t lanes,
-                 bool isFirst) {
+                 Asked asked) {
   double longest = 1;
   for (size_t i = 0; i < reads; ++i) {
     double sum = 0;
     for (size_t j = 0; j < reads; ++j) {
       const BankMask common = banks[i] & banks[j];
-      if (common == 0 || streams[i].plan->space != streams[j].plan->space ||
-          (streams[j].plan->once && !isFirst))
+      if (common == 0 || (asked >> j & 1) == 0 || streams[i].plan->space != streams[j].plan->space)
         continue;
       const double pieces = static_cast<double>(streams[j].pieces(lanes));
       sum += i == j ? pieces
@@ -59,6 +63,25 @@ double tapCycles(const Streams &streams, size_t reads, const Walk::Masks &banks,
     longest = std::max(longest, sum);
   }
   return longest;
+}
+
+// The streams that stand elsewhere than in the tap before when a level steps and those within it
+// begin anew, or that then have other lanes: others are held (VEC-hold).
+Asked askedAt(int level, const Nest &nest, const Streams &streams, size_t reads) {
+  Asked asked = 0;
+  for (size_t i = 0; i < reads; ++i) {
+    const Stream &stream = streams[i];
+    timing::Walk walk = stream.walk;
+    if (nest.beatDimension >= 0)
+      walk.stride[static_cast<size_t>(nest.beatDimension)] *= nest.lanes;
+    const bool moves =
+        walk.moves(static_cast<size_t>(level), static_cast<size_t>(nest.levels), nest.extents) != 0;
+    const bool hasOtherLanes =
+        level < nest.beatDimension && nest.isRagged() && stream.laneStride != 0;
+    if ((moves || hasOtherLanes) && !(stream.plan->once && level > nest.beatDimension))
+      asked |= Asked(1) << i;
+  }
+  return asked;
 }
 
 } // namespace
@@ -94,7 +117,10 @@ void VectorRun::addStep(const timing::StepTiming &step, const isa::ScalarContext
   }
   if (nest.outer * nest.inner == 0)
     return;
+  nest.levels = static_cast<int>(step.extents.size());
   nest.extents = extents;
+  for (int i = step.spatial; i < nest.levels; ++i)
+    nest.extents[static_cast<size_t>(i)] = nest.taps == 0 ? 1 : extents[static_cast<size_t>(i)];
   const auto beat = static_cast<size_t>(std::max(nest.beatDimension, 0));
   if (nest.beatDimension >= 0)
     nest.extents[beat] = nest.beats();
@@ -130,36 +156,60 @@ void VectorRun::addStep(const timing::StepTiming &step, const isa::ScalarContext
   if (step.writesMemory)
     add(step.write);
 
+  std::array<Asked, isa::limits::iterators.count()> asked{};
+  for (int level = 0; level < nest.levels; ++level)
+    asked[static_cast<size_t>(level)] = askedAt(level, nest, streams, reads);
+  bool isFirst = true; // of the step
   walk.forEachStretch([&](int level, int64_t first, int64_t positions, const Walk::Masks &banks) {
-    auto beatCycles = [&](int64_t lanes) {
-      double sum = tapCycles(streams, reads, banks, lanes, true);
-      if (nest.taps > 1)
-        sum += static_cast<double>(nest.taps - 1) * tapCycles(streams, reads, banks, lanes, false);
-      if (step.writesMemory)
-        sum += static_cast<double>(streams[reads].pieces(lanes) - 1);
+    // Of a beat, behind its first tap.
+    auto restCycles = [&](int64_t lanes) {
+      double sum = step.writesMemory ? static_cast<double>(streams[reads].pieces(lanes) - 1) : 0;
+      int64_t before = 1;
+      for (int i = step.spatial; i < nest.levels; ++i) {
+        const int64_t extent = nest.extents[static_cast<size_t>(i)];
+        if (extent > 1)
+          sum += static_cast<double>(before * (extent - 1)) *
+                 tapCycles(streams, reads, banks, lanes, asked[static_cast<size_t>(i)]);
+        before *= extent;
+      }
       return sum;
     };
-    int64_t full = nest.fullBeats(), rest = nest.rest(), rows = 1;
-    if (level >= 0 && level == nest.beatDimension) { // beats of one row
-      rest = first + positions == nest.beats() ? rest : 0;
-      full = positions - (rest > 0 ? 1 : 0);
-    } else {
-      for (int i = level + 1; i < nest.beatDimension; ++i)
-        rows *= nest.extents[static_cast<size_t>(i)];
-      rows *= positions;
-    }
     double cycles = 0;
-    if (full > 0)
-      cycles += static_cast<double>(full) * beatCycles(lanes_);
-    if (rest > 0)
-      cycles += beatCycles(rest);
+    int64_t beats = 0;
+    auto add = [&](int64_t count, int64_t lanes, Asked which) {
+      if (count <= 0)
+        return;
+      cycles += static_cast<double>(count) *
+                (tapCycles(streams, reads, banks, lanes, which) + restCycles(lanes));
+      beats += count;
+    };
+    // Beats that begin with a step of a level, in a walk from some level on.
+    const int64_t firstLanes = nest.fullBeats() > 0 ? lanes_ : nest.rest();
+    int64_t walks = positions;
+    for (int i = level + 1; i <= nest.beatDimension; ++i) {
+      const int64_t extent = nest.extents[static_cast<size_t>(i)], steps = walks * (extent - 1);
+      const int64_t rests = i == nest.beatDimension && nest.isRagged() ? walks : 0;
+      add(steps - rests, firstLanes, asked[static_cast<size_t>(i)]);
+      add(rests, nest.rest(), asked[static_cast<size_t>(i)]);
+      walks *= extent;
+    }
+    // Those that begin with a step of this level, or of the one around it.
+    const bool isInRow = level >= 0 && level == nest.beatDimension,
+               hasRest = isInRow && nest.isRagged() && first + positions == nest.beats(),
+               enters = level < 0 || first == 0;
+    if (enters)
+      add(1, firstLanes,
+          isFirst || level <= 0 ? allStreams : asked[static_cast<size_t>(level - 1)]);
+    const Asked own = level < 0 ? allStreams : asked[static_cast<size_t>(level)];
+    add(positions - (enters ? 1 : 0) - (hasRest ? 1 : 0), firstLanes, own);
+    add(hasRest ? 1 : 0, nest.rest(), own);
+    isFirst = false;
     Banks used;
     for (size_t i = 0; i < reads; ++i)
       used.reads[memory(streams[i].plan->space)] |= banks[i];
     if (step.writesMemory)
       used.writes[memory(step.write.space)] = banks[reads];
-    const int64_t beats = rows * (full + (rest > 0 ? 1 : 0));
-    addStretch({static_cast<int64_t>(static_cast<double>(rows) * cycles), beats, used});
+    addStretch({static_cast<int64_t>(cycles), beats, used});
   });
 }
 

@@ -43,7 +43,12 @@ protected:
         .imm("nc", 16)
         .reg("n1", 1)
         .reg("k1", 3)
-        .reg("k0", 3);
+        .reg("k0", 3)
+        .reg("a_s0", 16)
+        .reg("a_k1", 160)
+        .reg("a_k0", 16)
+        .reg("b_k1", 48)
+        .reg("b_k0", 16);
   }
   double cycles(int one, int other) const {
     for (const BankConflict &each : conflictsOf(context_, run_, starts_))
@@ -97,7 +102,8 @@ TEST_F(BankSharing, ProductsThatAddUpReadTheirSums) {
                            .buffer("d", result_, 0)
                            .imm("n0", 30)
                            .imm("nc", 16)
-                           .reg("n1", 1);
+                           .reg("n1", 1)
+                           .reg("a_s0", 16);
   add(Stream::HeadProducts, 0, 60, {product(input_, sums_, 60)});
   add(Stream::HeadFinish, 0, 30, {rescale});
   EXPECT_EQ(cycles(sums_, others), 0);

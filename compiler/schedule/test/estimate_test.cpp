@@ -137,6 +137,29 @@ TEST(Estimate, StreamsOfOneBankTakeTurns) {
   expectExact(text, replaced(text, "b=0x4000", "b=0x8000"));
 }
 
+// Rows of 4 strips with a value each, or a strip for all rows; the last strip may have other lanes.
+TEST(Estimate, StreamsThatStayAreHeld) {
+  const auto exact = [](const std::string &text, const char *extent = "nc=64") {
+    const std::string of = replaced(text, "nc=64", extent);
+    expectExact(of, replaced(of, "b=0x1f00", "b=0x3f00"));
+    return timesOf(dense + of).simulated;
+  };
+  const std::string row = "vector.set r0=a_s0, v0=64, r1=d_s0, v1=64\n"
+                          "vector.set r0=b_s0, v0=1, r1=b_sc, v1=0\n"
+                          "vsub a=0, b=0x1f00, d=0x2000, n0=40, nc=64";
+  const int64_t held = exact(row);
+  EXPECT_EQ(exact(row, "nc=56"), held);
+  EXPECT_EQ(exact(replaced(row, "b_sc, v1=0", "b_sc, v1=1")), held + 40 * 3);
+  const std::string strip = replaced(row, "b_s0, v0=1, r1=b_sc, v1=0", "b_s0, v0=0, r1=b_sc, v1=1");
+  exact(strip, "nc=16");
+  exact(strip, "nc=24");
+  // A row of three values in two banks.
+  const std::string across = replaced(replaced(replaced(row, "a=0,", "a=0x1fc0,"), "n0=40", "n0=3"),
+                                      "d=0x2000", "d=0x3000");
+  const Times times = timesOf(dense + across);
+  EXPECT_EQ(times.estimated, times.simulated);
+}
+
 TEST(Estimate, AccumulatorsThatTheArrayReadsOrWritesAreNotToBeHad) {
   const std::string reads = "mmul a=0, d=0, n1=1, n0=300, k=16, n=16, accumulate=1, swap=0\n"
                             "load s=0, d=0x10000, n1=1, n0=512 !signal=0\n"

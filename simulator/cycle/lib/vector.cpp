@@ -174,9 +174,10 @@ int64_t Vector::lanesOf(const Step &step, int64_t strip) const {
   return std::min(lanes_, step.laneExtent - strip % blocks * lanes_);
 }
 
-// Points the stream at its elements of one tap of one strip.
-void Vector::locate(Stream &stream, const Step &step, int64_t strip, int64_t tap,
-                    int64_t lanes) const {
+// Where the stream stands in one tap of one strip.
+Vector::Place Vector::place(const Stream &stream, const Step &step, int64_t strip,
+                            int64_t tap) const {
+  const int64_t elements = stream.laneStride == 0 ? 1 : lanesOf(step, strip);
   int64_t address = stream.walk.address;
   for (int i = step.dimensions - 1; i > step.stripDimension; --i) {
     const size_t at = static_cast<size_t>(i);
@@ -192,24 +193,27 @@ void Vector::locate(Stream &stream, const Step &step, int64_t strip, int64_t tap
       strip /= step.extents[at];
     }
   }
-  stream.address = address;
+  return {address, elements};
+}
+
+// Points the stream at its elements of one tap of one strip.
+void Vector::locate(Stream &stream, const Place &place) {
+  stream.address = place.address;
   stream.bytesLeft = stream.piecesLeft = 0;
-  if (stream.laneStride == stream.elementBytes)
-    stream.bytesLeft = lanes * stream.elementBytes;
-  else if (stream.laneStride == 0)
-    stream.bytesLeft = stream.elementBytes;
+  if (stream.laneStride == stream.elementBytes || stream.laneStride == 0)
+    stream.bytesLeft = place.elements * stream.elementBytes;
   else
-    stream.piecesLeft = lanes;
+    stream.piecesLeft = place.elements;
 }
 
 void Vector::beginTap() {
   Step &step = steps_[step_];
-  const int64_t lanes = lanesOf(step, strip_);
   for (Stream &stream : step.streams) {
-    if (stream.once && tap_ != 0)
-      stream.bytesLeft = stream.piecesLeft = 0;
-    else
-      locate(stream, step, strip_, tap_, lanes);
+    stream.bytesLeft = stream.piecesLeft = 0;
+    const Place next = place(stream, step, strip_, tap_);
+    if (!(stream.held == next))
+      locate(stream, next);
+    stream.held = next;
   }
 }
 
@@ -241,7 +245,7 @@ bool Vector::write(int64_t t) {
   Step &step = steps_[static_cast<size_t>(strip.step)];
   if (step.writes) {
     if (!pending(step.write))
-      locate(step.write, step, strip.strip, 0, lanesOf(step, strip.strip));
+      locate(step.write, place(step.write, step, strip.strip, 0));
     const uint64_t address = static_cast<uint64_t>(step.write.address);
     const int64_t bytes = pieceBytes(step.write);
     writing_ = requestPiece(step.write, writePort(step.write));
@@ -365,6 +369,9 @@ void Vector::skip(int64_t t, int64_t n) {
       reportSkipped(stripOf(b), t);
     for (b = firstLeft; b < strip_; ++b)
       pipeline_.push_back(stripOf(b));
+    const int64_t before = next - 1;
+    for (Stream &stream : steps_[step_].streams)
+      stream.held = place(stream, step, before / step.taps, before % step.taps);
     beginTap();
   }
   now_ = until;
@@ -376,7 +383,7 @@ void Vector::reportSkipped(const Strip &strip, int64_t t) {
   if (shared_.sink == nullptr || !step.writes)
     return;
   Stream stream = step.write;
-  locate(stream, step, strip.strip, 0, lanesOf(step, strip.strip));
+  locate(stream, place(stream, step, strip.strip, 0));
   reportAccess(t + strip.due - now_, record_, stream.space, true,
                static_cast<uint64_t>(stream.address), pieceBytes(stream));
 }

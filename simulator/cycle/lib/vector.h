@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include <deque>
+#include <optional>
 
 namespace tilewright::cycle {
 
@@ -20,6 +21,12 @@ public:
 private:
   enum class Phase { Free, Startup, Taps, Drain };
 
+  struct Place {
+    int64_t address, elements;
+    bool operator==(const Place &other) const {
+      return address == other.address && elements == other.elements;
+    }
+  };
   // A memory operand of a step in one execution.
   struct Stream {
     timing::Walk walk;
@@ -33,6 +40,8 @@ private:
     int64_t address = 0;
     int64_t bytesLeft = 0;  // contiguous
     int64_t piecesLeft = 0; // one element each
+    // Of the tap before it, of the same step: where it stood, and how many elements.
+    std::optional<Place> held;
   };
   // One step in one execution. Dimensions: the outer spatial iterators, the strips of the last one,
   // the taps.
@@ -64,7 +73,8 @@ private:
   Step makeStep(const timing::StepTiming &timing, const DispatchedInstruction &dispatched) const;
   void nextStep();
   int64_t lanesOf(const Step &step, int64_t strip) const;
-  void locate(Stream &stream, const Step &step, int64_t strip, int64_t tap, int64_t lanes) const;
+  static void locate(Stream &stream, const Place &place);
+  Place place(const Stream &stream, const Step &step, int64_t strip, int64_t tap) const;
   void beginTap();
   bool requestPiece(Stream &stream, Port port);
   bool write(int64_t t);

@@ -75,6 +75,40 @@ TEST(Vector, VecRepeatedElementIsReadOnceAStrip) {
       expected(2, "vabs"));
 }
 
+// Of 3 rows of 4 strips, with a value for each row.
+const std::string rows = "vector.set r0=a_s0, v0=64, r1=d_s0, v1=64\n"
+                         "vector.set r0=b_s0, v0=1, r1=b_sc, v1=0\n";
+
+TEST(Vector, VecHoldsARowsValueThatStandsInTheBankOfTheRow) {
+  EXPECT_EQ(duration(rows, "vsub a=0, b=0x800, d=0x1000, n0=3, nc=64"), expected(3 * 5, "vsub"));
+  EXPECT_EQ(duration(rows, "vsub a=0, b=0x2000, d=0x1000, n0=3, nc=64"), expected(3 * 4, "vsub"));
+  EXPECT_EQ(duration(rows + "vector.set r0=b_s0, v0=0, r1=b_sc, v1=0\n",
+                     "vsub a=0, b=0x800, d=0x1000, n0=3, nc=64"),
+            expected(3 * 4 + 1, "vsub"));
+  EXPECT_EQ(duration(rows, "vsub a=0, b=0x800, d=0x1000, n0=3, nc=56"), expected(3 * 5, "vsub"))
+      << "the last strip has other lanes, and the same value";
+}
+
+TEST(Vector, VecHoldsAStripThatStandsWhereItStood) {
+  const std::string again = "vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\n"
+                            "vector.set r0=b_s0, v0=0, r1=b_sc, v1=1\n";
+  EXPECT_EQ(duration(again, "vsub a=0, b=0x800, d=0x1000, n0=10, nc=16"), expected(11, "vsub"));
+  // Of two strips the second one is elsewhere, or it has other lanes in the same place.
+  EXPECT_EQ(duration(again, "vsub a=0, b=0x800, d=0x1000, n0=1, nc=32"), expected(4, "vsub"));
+  const std::string shifted = "vector.set r0=b_s0, v0=16, r1=d_s0, v1=32\n";
+  EXPECT_EQ(duration(again + shifted, "vsub a=0, b=0x800, d=0x1000, n0=3, nc=24"),
+            expected(12, "vsub"));
+  EXPECT_EQ(duration(again + shifted, "vsub a=0, b=0x800, d=0x1000, n0=3, nc=32"),
+            expected(2 * 6 - 2, "vsub"));
+}
+
+TEST(Vector, VecHoldsNothingAcrossStepsAndInstructions) {
+  const std::string same = "vector.set r0=a_sc, v0=0, r1=b_sc, v1=0\n";
+  EXPECT_EQ(duration(same + "vsub a=0, b=0x800, d=0x1000, n0=1, nc=16\n",
+                     "vsub a=0, b=0x800, d=0x1000, n0=1, nc=16"),
+            expected(2, "vsub"));
+}
+
 TEST(Vector, VecWithoutStripsIsDoneWhenItsFirstReadWouldBe) {
   EXPECT_EQ(duration("", "vabs a=0, d=0x1000, n0=0, nc=16"),
             time("vector.start") + 1 + timing::doneToEnded);
@@ -155,9 +189,11 @@ timing:
 )");
   RunSetup setup{isa, idealDram(isa), {}};
   const auto duration = [&](const char *text) {
-    const RunRecord record = run(
-        std::string("vector.set r0=d_s0, v0=16, r1=d_s1, v1=0\nfence\n") + text + "\nhalt", setup);
-    return record.trace[2].end - record.trace[2].start + 1;
+    const RunRecord record = run(std::string("vector.set r0=d_s0, v0=16, r1=d_s1, v1=0\n"
+                                             "vector.set r0=a_s0, v0=16, r1=b_s0, v1=32\nfence\n") +
+                                     text + "\nhalt",
+                                 setup);
+    return record.trace[3].end - record.trace[3].start + 1;
   };
   // One piece of the first operand, and one element a cycle of the second, whose lanes are two
   // apart.

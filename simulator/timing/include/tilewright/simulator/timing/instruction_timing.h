@@ -69,8 +69,18 @@ struct StepTiming {
 // Where a stream walks in one execution: byte address of the first element, bytes an iterator's
 // step moves it.
 struct Walk {
+  using PerIterator = std::array<int64_t, isa::limits::iterators.count()>;
   int64_t address = 0;
-  std::array<int64_t, isa::limits::iterators.count()> stride{};
+  PerIterator stride{};
+
+  // Bytes by which it moves when an iterator of a nest of `count` steps, and those within it begin
+  // anew: 0 where the vector unit holds what it read (VEC-hold).
+  int64_t moves(size_t iterator, size_t count, const PerIterator &extents) const {
+    int64_t moved = stride[iterator];
+    for (size_t within = iterator + 1; within < count; ++within)
+      moved -= stride[within] * (extents[within] - 1);
+    return moved;
+  }
 };
 
 // A window that slides over activations (tilewright/isa/column_broadcast.h); each pair along y,
