@@ -3,7 +3,8 @@
 An element enters the first stage in cycle 0, among others of which nothing is known; its result is compared when its last stage has ended.
 What depends on registers and immediates alone has the cycles before, from the instruction's start on. Products beyond 8 x 8 bits are cut:
 where the operands of a product of the lanes are those of one of the expression, both are one free value; else the lanes' is a value of its
-own. A reduction along the lanes joins those that have an element, which is the same in all of them. Reads of tables are cut in the same way, by their positions.
+own. A reduction along the lanes joins those that have an element, which is the same in all of them. Reads of tables are cut in the same
+way, by their positions.
 """
 
 import functools
