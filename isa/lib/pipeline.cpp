@@ -227,7 +227,10 @@ private:
     const LogicOperator combiner = combinerOf(step);
     const int64_t select = technology_.delay(LogicOperator::Select, bits),
                   delay = technology_.delay(combiner, bits) + (isCompared ? 2 : 1) * select;
-    Ready sum = tap.delay + delay > budget_ ? Ready{tap.stage + 1, 0, tap.operation} : tap;
+    // What lanes give is selected among what other instructions accumulate.
+    const int64_t selected = made_.tree.back().empty() ? 0 : technology_.selection();
+    Ready sum =
+        tap.delay + selected + delay > budget_ ? Ready{tap.stage + 1, 0, tap.operation} : tap;
     if (sum.stage < 0)
       sum = {};
     if (delay > budget_)
@@ -265,7 +268,9 @@ private:
     const LogicOperator combiner = combinerOf(step);
     const int64_t select = technology_.delay(LogicOperator::Select, bits),
                   join = technology_.delay(combiner, bits) +
-                         (combiner == LogicOperator::Compare ? select : 0),
+                         (combiner == LogicOperator::Compare
+                              ? 2 * select + Technology::fanOut(bits) // of what is found
+                              : 0),
                   areaOfJoin = technology_.area(combiner, bits) +
                                (combiner == LogicOperator::Compare
                                     ? technology_.area(LogicOperator::Select, bits)
@@ -279,7 +284,9 @@ private:
         made_.tooLong = tap.operation;
       made_.tree.back().push_back(operation.first);
     };
-    level("rest", select + technology_.delay(LogicOperator::Compare, amountBits),
+    level("rest",
+          select + technology_.delay(LogicOperator::Compare, amountBits) +
+              Technology::fanOut(lanes_ * bits),
           technology_.area(LogicOperator::Select, bits));
     for (int64_t joined = 1; joined < lanes_; joined *= 2) {
       const int64_t pairs = (lanes_ + joined - 1) / (2 * joined);
