@@ -227,10 +227,9 @@ private:
     const LogicOperator combiner = combinerOf(step);
     const int64_t select = technology_.delay(LogicOperator::Select, bits),
                   delay = technology_.delay(combiner, bits) + (isCompared ? 2 : 1) * select;
-    // What lanes give is selected among what other instructions accumulate.
-    const int64_t selected = made_.tree.back().empty() ? 0 : technology_.selection();
-    Ready sum =
-        tap.delay + selected + delay > budget_ ? Ready{tap.stage + 1, 0, tap.operation} : tap;
+    // What joined lanes give is in registers before it is selected among what others accumulate.
+    const bool waits = !made_.tree.back().empty() || tap.delay + delay > budget_;
+    Ready sum = waits ? Ready{tap.stage + 1, 0, tap.operation} : tap;
     if (sum.stage < 0)
       sum = {};
     if (delay > budget_)

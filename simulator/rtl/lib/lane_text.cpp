@@ -630,9 +630,10 @@ std::string laneText(const isa::Isa &isa) {
     if (finishing.count(stage) != 0)
       stages += fmt::format("    {} results_{}[l] = {{$bits(lane_result_t){{Rest}}}};\n", eachLane,
                             stage);
-    if (!trees.empty())
-      stages += fmt::format("    (* parallel_case *) case (1'b1)\n{}    default: ;\n    endcase\n",
-                            trees);
+    if (!trees.empty()) // which nothing reads behind the stage
+      stages += fmt::format("    {} tree[l] = {{{}{{Rest}}}};\n"
+                            "    (* parallel_case *) case (1'b1)\n{}    default: ;\n    endcase\n",
+                            eachLane, sumBits(plans), trees);
     if (!adds.empty()) // one adder for all accumulations of the stage
       stages += fmt::format("    (* parallel_case *) case (1'b1)\n{1}    default: ;\n    endcase\n "
                             "   if ({2}) {3}\n      "
