@@ -77,6 +77,7 @@ module tilewright_vector import tilewright_pkg::*; #(
     stream_t [VectorStreams-1:0] stream;
     stream_t write;
     count_t [VectorDims-1:0] extent; // along the lanes: of elements, not of strips
+    dims_t       taps;               // loops of the reduction; with the one along the lanes, these are joined
     logic        has_taps;
   } step_t;
 
@@ -198,6 +199,7 @@ module tilewright_vector import tilewright_pkg::*; #(
     lanes_t      lanes;           // that have an element
     logic [2:0]  write_bytes;     // of an element of the result
     logic        write_broadcast; // the last lane's element alone is written
+    logic        joins;           // lanes: the first one has the result
   } tap_t;
 
   // The tap that reads, and the piece that each stream asks for. Arbitration finds all that it needs in registers.
@@ -362,9 +364,9 @@ module tilewright_vector import tilewright_pkg::*; #(
   always_comb begin : steps
     ahead_first = 1'b1;
     ahead_last = 1'b1;
-    for (int d = VectorSpatial; d < VectorDims; d++) begin
-      if (ahead_index_q[d] != '0) ahead_first = 1'b0;
-      if (!ahead_last_q[d]) ahead_last = 1'b0;
+    for (int d = 0; d < VectorDims; d++) begin
+      if (ahead_q.taps[d] && ahead_index_q[d] != '0) ahead_first = 1'b0;
+      if (ahead_q.taps[d] && !ahead_last_q[d]) ahead_last = 1'b0;
     end
     for (int d = 0; d < VectorDims; d++) moved[d] = (ahead_steps_q & ((dims_t'(2) << d) - dims_t'(1))) != '0;
     more_steps = 1'b0;
@@ -392,13 +394,15 @@ module tilewright_vector import tilewright_pkg::*; #(
     lanes_busy = 1'b0;
     for (int s = 0; s < LaneStages; s++) begin
       lane_control[s] = '{step: '{valid: stage_q[s].valid, instruction: instruction_q, number: stage_q[s].number},
-                          first_tap: stage_q[s].first_tap, last_tap: stage_q[s].last_tap, has_taps: stage_q[s].has_taps};
+                          first_tap: stage_q[s].first_tap, last_tap: stage_q[s].last_tap, has_taps: stage_q[s].has_taps,
+                          lanes: stage_q[s].lanes};
       lanes_busy = lanes_busy || stage_q[s].valid;
       if (stages_q == 8'(s + 1)) begin
         finishing = stage_q[s];
         finishing.valid = stage_q[s].valid && stage_q[s].last_tap;
       end
     end
+    if (finishing.joins) finishing.lanes = lanes_t'(1);
   end
   tilewright_lanes u_lanes (
     .clk_i, .enable_i(moves_on && lanes_busy), .busy_i(lanes_busy), .instruction_i(instruction_q), .bits_i(bits_q), .state_i(state_q),
@@ -548,7 +552,7 @@ module tilewright_vector import tilewright_pkg::*; #(
     if (goes_on) begin
       tap_q <= '{valid: 1'b1, number: ahead_number_q, first_tap: ahead_first, last_tap: ahead_last,
                  has_taps: ahead_q.has_taps, lanes: ahead_lanes_q, write_bytes: ahead_q.write.bytes,
-                 write_broadcast: ahead_q.write.broadcast};
+                 write_broadcast: ahead_q.write.broadcast, joins: ahead_q.taps[VectorSpatial-1]};
       tap_strip_q <= '{address: ahead_write_q[VectorSpatial-1], stride: ahead_q.write.lane_stride,
                        left: left_of(ahead_q.write, ahead_lanes_q), writes: ahead_q.write.valid, to_acc: ahead_q.write.to_acc,
                        whole: ahead_q.write.contiguous || ahead_q.write.broadcast, bytes: ahead_q.write.bytes};

@@ -198,6 +198,7 @@ private:
     demanded_ = demandedBits(step);
     known_.clear();
     made_.accumulation.push_back(0);
+    made_.tree.emplace_back();
     Ready last = valueOf(step.expr);
     if (step.when) {
       for (const ExprPtr &arm : {step.when, step.otherwise})
@@ -217,16 +218,18 @@ private:
 
   // The accumulator is a register that each tap goes through; what comes behind starts from it.
   Ready reduce(const Step &step, Ready tap) {
+    if (step.reducesLanes && lanes_ > 1)
+      tap = joinLanes(step, tap);
     tap = std::max(tap, valueOf(step.init));
     const bool isCompared =
         step.combiner == Combiner::Maximum || step.combiner == Combiner::Minimum;
     const int bits = step.accumulator.bits;
-    const LogicOperator combiner = isCompared                       ? LogicOperator::Compare
-                                   : step.combiner == Combiner::Add ? LogicOperator::Add
-                                                                    : LogicOperator::Select;
+    const LogicOperator combiner = combinerOf(step);
     const int64_t select = technology_.delay(LogicOperator::Select, bits),
                   delay = technology_.delay(combiner, bits) + (isCompared ? 2 : 1) * select;
-    Ready sum = tap.delay + delay > budget_ ? Ready{tap.stage + 1, 0, tap.operation} : tap;
+    // What joined lanes give is in registers before it is selected among what others accumulate.
+    const bool waits = !made_.tree.back().empty() || tap.delay + delay > budget_;
+    Ready sum = waits ? Ready{tap.stage + 1, 0, tap.operation} : tap;
     if (sum.stage < 0)
       sum = {};
     if (delay > budget_)
@@ -237,6 +240,8 @@ private:
     operation.delay = delay;
     operation.area =
         technology_.area(combiner, bits) + technology_.area(LogicOperator::Select, bits);
+    if (step.reducesLanes) // in one lane
+      operation.area = divideUp(operation.area, lanes_);
     operation.before = sum.operation;
     const int accumulation = add(operation);
     made_.accumulation.back() = sum.stage;
@@ -245,6 +250,49 @@ private:
       return sum;
     result_ = {sum.stage + 1, 0, accumulation};
     return std::max(valueOf(step.post), result_);
+  }
+
+  static LogicOperator combinerOf(const Step &step) {
+    const bool isCompared =
+        step.combiner == Combiner::Maximum || step.combiner == Combiner::Minimum;
+    return isCompared                       ? LogicOperator::Compare
+           : step.combiner == Combiner::Add ? LogicOperator::Add
+                                            : LogicOperator::Select;
+  }
+
+  // A lane without an element gives what changes nothing; then pairs of lanes are joined, pairs of
+  // these, and so on. Areas are what a lane has of them.
+  Ready joinLanes(const Step &step, Ready tap) {
+    const int bits = step.accumulator.bits;
+    const LogicOperator combiner = combinerOf(step);
+    const int64_t select = technology_.delay(LogicOperator::Select, bits),
+                  join = technology_.delay(combiner, bits) +
+                         (combiner == LogicOperator::Compare
+                              ? 2 * select + Technology::fanOut(bits) // of what is found
+                              : 0),
+                  areaOfJoin = technology_.area(combiner, bits) +
+                               (combiner == LogicOperator::Compare
+                                    ? technology_.area(LogicOperator::Select, bits)
+                                    : 0);
+    auto level = [&](const std::string &what, int64_t delay, int64_t area) {
+      tap.stage = std::max<int64_t>(tap.stage, 0);
+      tap = logic(nullptr, LogicOperator::Select, bits, tap, what.c_str(), delay - select);
+      PipelineOperation &operation = made_.operations.back();
+      operation.area = area;
+      if (operation.last > operation.first)
+        made_.tooLong = tap.operation;
+      made_.tree.back().push_back(operation.first);
+    };
+    level("rest",
+          select + technology_.delay(LogicOperator::Compare, amountBits) +
+              Technology::fanOut(lanes_ * bits),
+          technology_.area(LogicOperator::Select, bits));
+    for (int64_t joined = 1; joined < lanes_; joined *= 2) {
+      const int64_t pairs = (lanes_ + joined - 1) / (2 * joined);
+      level(fmt::format("join {} lanes", std::min(2 * joined, lanes_)), join,
+            divideUp(areaOfJoin * pairs, lanes_));
+    }
+    return tap;
   }
 
   Ready valueOf(const ExprPtr &expr) {
@@ -480,7 +528,7 @@ bool isLaneConstant(const Expr &expr) {
 
 bool isLanePosition(const std::vector<ExprPtr> &where, const Step &step) {
   return where.size() == 1 && where[0]->kind == ExprKind::Iterator &&
-         where[0]->index == static_cast<int>(step.iterators.size()) - 1;
+         where[0]->index == step.laneIterator();
 }
 
 bool hasPipeline(const Instruction &instruction, const std::vector<Unit> &units) {

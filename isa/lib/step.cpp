@@ -272,6 +272,35 @@ private:
       reads(*node.find("init"), made_.init, false, false);
     if (made_.post)
       reads(*post, made_.post, false, false);
+    made_.reducesLanes = reducesLanes();
+  }
+
+  // Whether an iterator may go from element to element: by one, or by a register that is 0 or 1.
+  static bool isDense(const MemoryAccess &access, size_t iterator) {
+    return std::any_of(
+        access.index.terms.begin(), access.index.terms.end(), [&](const AffineTerm &term) {
+          const Expr &by = *term.coefficient;
+          return static_cast<size_t>(term.iterator) == iterator &&
+                 ((by.kind == ExprKind::Literal && by.value == 1) || by.type == booleanType);
+        });
+  }
+
+  // The elements that a lane each has stand side by side along one iterator: as a rule the last
+  // spatial one; where none of these does so, the reduction's last one.
+  bool reducesLanes() const {
+    if (unit_.kind != UnitTemplate::Vector || made_.kind != StepKind::Reduce || !made_.out.isMemory)
+      return false;
+    bool reduces = false;
+    for (const MemoryAccess &access : instruction_.accesses) {
+      if (access.step != static_cast<int>(instruction_.steps.size()))
+        continue;
+      for (size_t spatial = 0; spatial < made_.iterators.size(); ++spatial)
+        if (isDense(access, spatial))
+          return false;
+      reduces |= access.reductions &&
+                 isDense(access, made_.iterators.size() + made_.reductions.size() - 1);
+    }
+    return reduces;
   }
 
   void reads(const yaml::Node &scalar, const ExprPtr &expr, bool guarded, bool reductions) {

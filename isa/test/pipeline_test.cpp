@@ -2,6 +2,7 @@
 #include "description.h"
 #include "tilewright/isa/pipeline.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -117,6 +118,57 @@ TEST(Pipeline, PathsWithinAStageFitTheCycle) {
       EXPECT_LE(sum, budget) << instruction.name << ": " << operation.what;
     }
   }
+}
+
+// As many levels as halve the lanes down to one, each behind the one before, then the sum.
+TEST(Pipeline, LanesAreJoinedInPairs) {
+  const Isa &isa = shipped();
+  for (const char *name : {"vsum.lanes", "vmaximum.lanes"}) {
+    const Pipeline &pipeline = pipelineOf(isa, name);
+    ASSERT_EQ(pipeline.tree.size(), 1u);
+    const std::vector<int64_t> &tree = pipeline.tree[0];
+    EXPECT_EQ(int64_t(1) << (tree.size() - 1), isa.param("lanes"));
+    EXPECT_TRUE(std::is_sorted(tree.begin(), tree.end()));
+    EXPECT_LE(tree.back(), pipeline.accumulation[0]);
+  }
+  EXPECT_TRUE(pipelineOf(isa, "vsum").tree[0].empty());
+}
+
+// By the shape: what the innermost iterator of a reduction steps through, and no spatial one does.
+TEST(Pipeline, AReductionAlongTheLanesIsKnownByItsStrides) {
+  const auto joins = [](const std::string &iter, const std::string &taps, const std::string &out,
+                        const std::string &expr) {
+    Description description;
+    description.overlay(fmt::format(R"Y(instructions:
+  vnew:
+    name: "vnew"
+    summary: "A new one."
+    unit: "vector"
+    encode: {{ op: "0xd0" }}
+    operands:
+      a: {{ kind: "mem", space: "acc", type: "i32", access: "read" }}
+      d: {{ kind: "mem", space: "acc", type: "i32", access: "write" }}
+      nc: {{ kind: "imm", type: "u12" }}
+    semantics:
+      reduce:
+        iter: [ {} ]
+        reduce: {{ iter: [ {} ], op: "add", type: "i32", order: "any" }}
+        init: "0"
+        out: "{}"
+        expr: "{}"
+)Y",
+                                    iter, taps, out, expr));
+    return description.load().find("vnew")->steps[0].reducesLanes;
+  };
+  EXPECT_TRUE(joins("\"y in n1\"", "\"c in nc\"", "d[y * d_s0]", "a[y * a_s0 + c]"));
+  EXPECT_TRUE(joins("\"y in n1\"", "\"c in nc\"", "d[y * d_s0]", "a[y * a_s0 + c * a_sc]"));
+  EXPECT_TRUE(joins("\"y in n1\"", "\"v in k1\", \"c in nc\"", "d[y * d_s0]",
+                    "a[y * a_s0 + v * a_k1 + c]"));
+  EXPECT_FALSE(joins("\"y in n1\"", "\"c in nc\"", "d[y * d_s0]", "a[y * a_s0 + c * a_k0]"));
+  EXPECT_FALSE(joins("\"y in n1\"", "\"c in nc\", \"v in k1\"", "d[y * d_s0]",
+                     "a[y * a_s0 + v * a_k1 + c]"));
+  EXPECT_FALSE(joins("\"y in n1\"", "\"c in nc\"", "d[y]", "a[y * a_s0 + c]"));
+  EXPECT_FALSE(joins("\"y in n1\"", "\"c in nc\"", "d[y * d_s0]", "a[y + c]"));
 }
 
 TEST(Pipeline, AConstantShiftIsWires) { EXPECT_EQ(stagesOf("a[c] >> 3"), stagesOf("a[c]")); }

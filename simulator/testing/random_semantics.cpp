@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -63,9 +64,12 @@ private:
            type + "\", access: \"" + access + "\" }\n";
   }
 
+  // Behind a reduction along the lanes.
+  bool isOfRow() const { return joins_ && !reductions_; }
+
   // Every operand must be used, whatever was drawn.
   std::string map(const std::string &type) {
-    reductions_ = false;
+    reductions_ = joins_ = false;
     std::string text = "      map:\n        iter: [ \"y in n1\", \"x in n0\", \"c in nc\" ]\n"
                        "        out: \"d[y * d_s1 + x * d_s0 + c]\"\n";
     std::string used = "(" + read("a") + " == " + read("b") + ")";
@@ -84,13 +88,17 @@ private:
                                                              "u8",  "i24", "u32"};
     const std::string combiner = combiners[below(5)], accumulator = accumulators[below(6)];
     reductions_ = true;
+    joins_ = below(2) == 0;
     Text drawn = expression(3);
-    std::string text = "      reduce:\n        iter: [ \"y in n1\", \"x in n0\", \"c in nc\" ]\n"
-                       "        reduce: { iter: [ \"v in k1\", \"u in k0\" ], op: \"" +
-                       combiner + "\", type: \"" + accumulator +
-                       "\", order: \"any\" }\n"
-                       "        out: \"d[y * d_s1 + x * d_s0 + c]\"\n        init: \"" +
-                       narrowed("bias[c]", 32, accumulator) + "\"\n        expr: \"" +
+    const char *spatial = joins_ ? "" : ", \"c in nc\"", *taps = joins_ ? "c in nc" : "u in k0",
+               *lane = joins_ ? "" : " + c";
+    std::string text = std::string("      reduce:\n        iter: [ \"y in n1\", \"x in n0\"") +
+                       spatial + " ]\n        reduce: { iter: [ \"v in k1\", \"" + taps +
+                       "\" ], op: \"" + combiner + "\", type: \"" + accumulator +
+                       "\", order: \"any\" }\n        out: \"d[y * d_s1 + x * d_s0" + lane +
+                       "]\"\n        init: \"" +
+                       narrowed(joins_ ? "a_mult" : "bias[c]", 32, accumulator) +
+                       "\"\n        expr: \"" +
                        narrowed(read("b") + " + (" + drawn.text + ")",
                                 std::max(drawn.bits, bBits_) + 1, accumulator);
     reductions_ = false;
@@ -103,10 +111,13 @@ private:
   }
 
   std::string read(const std::string &operand) {
-    std::string taps = reductions_ ? " + v * " + operand + "_k1 + u * " + operand + "_k0" : "";
-    std::string inner = below(2) ? "c" : "c * " + operand + "_sc";
-    return operand + "[y * " + operand + "_s1 + x * " + operand + "_s0" + taps + " + " + inner +
-           "]";
+    std::string taps = reductions_ ? " + v * " + operand + "_k1" : "";
+    if (reductions_ && !joins_)
+      taps += " + u * " + operand + "_k0";
+    std::string inner = below(2) ? " + c" : " + c * " + operand + "_sc";
+    if (isOfRow())
+      inner = "";
+    return operand + "[y * " + operand + "_s1 + x * " + operand + "_s0" + taps + inner + "]";
   }
 
   Text leaf() {
@@ -146,6 +157,8 @@ private:
     }
     default: {
       const Named &scalar = scalars[below(scalars.size())];
+      if (isOfRow() && (scalar.text == std::string("c") || std::strstr(scalar.text, "[c]")))
+        return {"y", 17};
       return {scalar.text, scalar.bits};
     }
     }
@@ -215,7 +228,8 @@ private:
 
   std::mt19937_64 random_;
   int aBits_ = 32, bBits_ = 32;
-  bool reductions_ = false;
+  bool reductions_ = false; // in the taps
+  bool joins_ = false;      // the reduction runs along the lanes
 };
 
 } // namespace

@@ -3,7 +3,8 @@
 An element enters the first stage in cycle 0, among others of which nothing is known; its result is compared when its last stage has ended.
 What depends on registers and immediates alone has the cycles before, from the instruction's start on. Products beyond 8 x 8 bits are cut:
 where the operands of a product of the lanes are those of one of the expression, both are one free value; else the lanes' is a value of its
-own. Reads of tables are cut in the same way, by their positions.
+own. A reduction along the lanes joins those that have an element, which is the same in all of them. Reads of tables are cut in the same
+way, by their positions.
 """
 
 import functools
@@ -100,6 +101,7 @@ class Proof:
 
     def __init__(self, machine, step, most):
         self.machine, self.step = machine, step
+        self.result = "joined_o" if step["joins"] else "value_o"
         self.graph = aig.Graph()
         self.products = Products(self.graph, most)
         self.own, self.cut_words = {}, {}
@@ -143,7 +145,7 @@ class Proof:
     def lanes_input(self, name, bit, cycle):
         if name.startswith("cut_"):
             return self.product(self.lanes, self.lanes_signed, name, bit, cycle)
-        if name in ("bits_i", "state_i"):
+        if name in ("bits_i", "state_i", "lanes_i"):
             return self.of_element(name, bit)
         if name == "valid_i" and bit == cycle:
             return TRUE
@@ -171,7 +173,7 @@ class Proof:
     def sum_latches(self):
         """{number of a latch: bit of the lane's sum}. The other lane's sum is not behind the results."""
         circuit, found = self.lanes_circuit, {}
-        behind = circuit.behind(circuit.outputs["value_o"])
+        behind = circuit.behind(circuit.outputs[self.result])
         for node, (number, _) in circuit.latches.items():
             for name, bit in circuit.latch_names.get(number, []):
                 if node in behind and re.search(r"\bsum_q(\[\d+\])?$", name):
@@ -187,8 +189,8 @@ class Proof:
         """A literal that is true where the lane is not what the expression says."""
         graph, end = self.graph, self.step["stages"]
         found = FALSE
-        for name, said in (("value_o", self.said), ("at_o", self.said_first)):
-            found = graph.either(found, graph.words_differ(said.word(name), self.lanes.word(name, end)))
+        for name, said, lanes in (("value_o", self.said, self.result), ("at_o", self.said_first, "at_o")):
+            found = graph.either(found, graph.words_differ(said.word(name), self.lanes.word(lanes, end)))
         if self.step["accumulation"] >= 0:
             said = self.said.word("sum_o")
             nodes = {self.sum_latches[number]: node for node, (number, _) in self.lanes_circuit.latches.items()

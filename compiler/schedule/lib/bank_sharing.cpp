@@ -115,12 +115,12 @@ private:
     isa::ScalarContext scalars;
     scalars.immediates = task.values.data();
     scalars.state = state.data();
-    const auto beat = static_cast<size_t>(step.spatial) - 1; // wraps where there is none
+    const auto strip = static_cast<size_t>(step.lanes); // wraps where there is none
     int64_t beats = 1, taps = 1, lanes = 1;
     timing::Walk::PerIterator extents{};
     for (size_t i = 0; i < step.extents.size(); ++i) {
       extents[i] = std::max<int64_t>(step.extents[i](scalars), 0);
-      if (i == beat) {
+      if (i == strip) {
         lanes = std::min(extents[i], lanes_);
         extents[i] = (extents[i] + lanes_ - 1) / lanes_;
       }
@@ -128,8 +128,8 @@ private:
     }
     // Taps that ask for elements: where a stream stays, it is held.
     auto asks = [&](timing::Walk walk) {
-      if (step.spatial > 0)
-        walk.stride[beat] *= lanes_;
+      if (step.lanes >= 0)
+        walk.stride[strip] *= lanes_;
       int64_t asked = 1, before = 1;
       for (size_t i = 0; i < step.extents.size(); ++i) {
         if (walk.moves(i, step.extents.size(), extents) != 0)
@@ -141,7 +141,7 @@ private:
     auto cyclesOf = [&](const timing::StreamTiming &stream, bool isRead) {
       const isa::Memory &memory = isa_.memory(stream.space);
       const timing::Walk walk = timing::walk(stream, memory, scalars, task.values.data());
-      const int64_t stride = step.spatial > 0 ? walk.stride[beat] : 0,
+      const int64_t stride = step.lanes >= 0 ? walk.stride[strip] : 0,
                     pieces = stride == 0 ? 1
                              : stride == stream.elementBytes
                                  ? (lanes * stride + memory.portBytes - 1) / memory.portBytes

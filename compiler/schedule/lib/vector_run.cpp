@@ -24,16 +24,18 @@ struct Stream {
   }
 };
 
-// The nest of a step: outer iterators, beats, taps.
+// The nest of a step: spatial levels, then the taps. One of either is counted in strips of lanes.
 struct Nest {
-  PerLevel extents{}; // in beats along the lanes; of taps 1, where there are none
-  int levels, beatDimension;
-  int64_t outer = 1, inner = 1, taps = 1, lanes;
+  PerLevel extents{}; // of taps 1, where there are none
+  int levels, spatial, lanesLevel;
+  int64_t lanesExtent = 1, lanes; // of elements; of a strip
+  bool hasTaps = true;
 
-  int64_t fullBeats() const { return inner / lanes; }
-  int64_t rest() const { return inner % lanes; }
-  int64_t beats() const { return fullBeats() + (rest() > 0 ? 1 : 0); }
-  bool isRagged() const { return fullBeats() > 0 && rest() > 0; }
+  int64_t fullStrips() const { return lanesExtent / lanes; }
+  int64_t rest() const { return lanesExtent % lanes; }
+  bool isRagged() const { return fullStrips() > 0 && rest() > 0; }
+  int64_t firstLanes() const { return fullStrips() > 0 ? lanes : rest(); }
+  bool isRaggedAt(int level) const { return level == lanesLevel && isRagged(); }
 };
 
 constexpr size_t maximumStreams = isa::limits::accesses.count(); // of a step
@@ -72,13 +74,12 @@ Asked askedAt(int level, const Nest &nest, const Streams &streams, size_t reads)
   for (size_t i = 0; i < reads; ++i) {
     const Stream &stream = streams[i];
     timing::Walk walk = stream.walk;
-    if (nest.beatDimension >= 0)
-      walk.stride[static_cast<size_t>(nest.beatDimension)] *= nest.lanes;
+    if (nest.lanesLevel >= 0)
+      walk.stride[static_cast<size_t>(nest.lanesLevel)] *= nest.lanes;
     const bool moves =
         walk.moves(static_cast<size_t>(level), static_cast<size_t>(nest.levels), nest.extents) != 0;
-    const bool hasOtherLanes =
-        level < nest.beatDimension && nest.isRagged() && stream.laneStride != 0;
-    if ((moves || hasOtherLanes) && !(stream.plan->once && level > nest.beatDimension))
+    const bool hasOtherLanes = level < nest.lanesLevel && nest.isRagged() && stream.laneStride != 0;
+    if (moves || hasOtherLanes)
       asked |= Asked(1) << i;
   }
   return asked;
@@ -106,51 +107,54 @@ void VectorRun::addStep(const timing::StepTiming &step, const isa::ScalarContext
                         const int64_t *addresses) {
   Nest nest;
   nest.lanes = lanes_;
-  nest.beatDimension = step.spatial - 1;
-  std::array<int64_t, isa::limits::iterators.count()> extents{};
-  for (int i = 0; i < static_cast<int>(step.extents.size()); ++i) {
-    const auto at = static_cast<size_t>(i);
-    extents[at] = std::max<int64_t>(step.extents[at](context), 0);
-    (i == nest.beatDimension  ? nest.inner
-     : i < nest.beatDimension ? nest.outer
-                              : nest.taps) *= extents[at];
-  }
-  if (nest.outer * nest.inner == 0)
-    return;
   nest.levels = static_cast<int>(step.extents.size());
-  nest.extents = extents;
-  for (int i = step.spatial; i < nest.levels; ++i)
-    nest.extents[static_cast<size_t>(i)] = nest.taps == 0 ? 1 : extents[static_cast<size_t>(i)];
-  const auto beat = static_cast<size_t>(std::max(nest.beatDimension, 0));
-  if (nest.beatDimension >= 0)
-    nest.extents[beat] = nest.beats();
+  nest.spatial = step.spatial;
+  nest.lanesLevel = step.lanes;
+  const auto lanesLevel = static_cast<size_t>(std::max(step.lanes, 0));
+  PerLevel extents{}; // of elements
+  bool hasStrips = true;
+  for (int i = 0; i < nest.levels; ++i) {
+    const auto at = static_cast<size_t>(i);
+    extents[at] = nest.extents[at] = std::max<int64_t>(step.extents[at](context), 0);
+    (i < nest.spatial ? hasStrips : nest.hasTaps) &= extents[at] > 0;
+    if (i == nest.lanesLevel) {
+      nest.lanesExtent = extents[at];
+      nest.extents[at] = (extents[at] + lanes_ - 1) / lanes_;
+    }
+  }
+  if (!hasStrips)
+    return;
+  for (int i = nest.spatial; i < nest.levels && !nest.hasTaps; ++i)
+    nest.extents[static_cast<size_t>(i)] = 1;
 
   // Reads, then the write.
   Streams streams;
   size_t reads = 0, count = 0;
-  Walk walk(nest.beatDimension + 1, nest.extents);
+  Walk walk(nest.spatial, nest.extents);
   auto add = [&](const timing::StreamTiming &plan) {
     const isa::Memory &memory = isa_.memory(plan.space);
     Stream &stream = streams[count++];
     stream = {&plan, timing::walk(plan, memory, context, addresses), 0, memory.portBytes};
-    if (nest.beatDimension >= 0)
-      stream.laneStride = stream.walk.stride[beat];
+    if (nest.lanesLevel >= 0)
+      stream.laneStride = stream.walk.stride[lanesLevel];
     int64_t low = 0, high = plan.elementBytes;
     auto reach = [&](int64_t stride, int64_t steps) {
       (stride < 0 ? low : high) += stride * std::max<int64_t>(steps - 1, 0);
     };
-    reach(stream.laneStride, std::min(lanes_, nest.inner));
+    PerLevel strides = stream.walk.stride;
+    int64_t idle = 0;
+    if (nest.lanesLevel >= 0 && nest.lanesLevel < nest.spatial) {
+      reach(stream.laneStride, std::min(lanes_, nest.lanesExtent));
+      strides[lanesLevel] *= lanes_;
+      idle = nest.isRagged() ? lanes_ - nest.rest() : 0;
+    }
     for (size_t i = static_cast<size_t>(step.spatial); i < step.extents.size(); ++i)
       reach(stream.walk.stride[i], extents[i]);
-    PerLevel strides = stream.walk.stride;
-    if (nest.beatDimension >= 0)
-      strides[beat] *= lanes_;
-    const int64_t idle = nest.rest() == 0 || nest.fullBeats() == 0 ? 0 : lanes_ - nest.rest();
     walk.add(stream.walk.address, low, high, strides, banks_[static_cast<size_t>(plan.space)],
              std::max<int64_t>(idle * stream.laneStride, 0));
   };
   for (const timing::StreamTiming &plan : step.reads)
-    if (nest.taps > 0 || plan.once)
+    if (nest.hasTaps || plan.once)
       add(plan);
   reads = count;
   if (step.writesMemory)
@@ -161,15 +165,21 @@ void VectorRun::addStep(const timing::StepTiming &step, const isa::ScalarContext
     asked[static_cast<size_t>(level)] = askedAt(level, nest, streams, reads);
   bool isFirst = true; // of the step
   walk.forEachStretch([&](int level, int64_t first, int64_t positions, const Walk::Masks &banks) {
-    // Of a beat, behind its first tap.
+    // Of a strip with so many lanes in its first tap, behind that.
     auto restCycles = [&](int64_t lanes) {
       double sum = step.writesMemory ? static_cast<double>(streams[reads].pieces(lanes) - 1) : 0;
       int64_t before = 1;
-      for (int i = step.spatial; i < nest.levels; ++i) {
-        const int64_t extent = nest.extents[static_cast<size_t>(i)];
-        if (extent > 1)
-          sum += static_cast<double>(before * (extent - 1)) *
-                 tapCycles(streams, reads, banks, lanes, asked[static_cast<size_t>(i)]);
+      for (int i = nest.spatial; i < nest.levels; ++i) {
+        const int64_t extent = nest.extents[static_cast<size_t>(i)],
+                      rests = nest.isRaggedAt(i) ? before : 0,
+                      steps = before * (extent - 1) - rests;
+        auto tap = [&](int64_t own) {
+          return tapCycles(streams, reads, banks, own, asked[static_cast<size_t>(i)]);
+        };
+        if (steps > 0)
+          sum += static_cast<double>(steps) * tap(lanes);
+        if (rests > 0)
+          sum += static_cast<double>(rests) * tap(nest.rest());
         before *= extent;
       }
       return sum;
@@ -183,20 +193,20 @@ void VectorRun::addStep(const timing::StepTiming &step, const isa::ScalarContext
                 (tapCycles(streams, reads, banks, lanes, which) + restCycles(lanes));
       beats += count;
     };
-    // Beats that begin with a step of a level, in a walk from some level on.
-    const int64_t firstLanes = nest.fullBeats() > 0 ? lanes_ : nest.rest();
+    // Strips that begin with a step of a level, in a walk from some level on.
+    const int64_t firstLanes = nest.firstLanes();
     int64_t walks = positions;
-    for (int i = level + 1; i <= nest.beatDimension; ++i) {
-      const int64_t extent = nest.extents[static_cast<size_t>(i)], steps = walks * (extent - 1);
-      const int64_t rests = i == nest.beatDimension && nest.isRagged() ? walks : 0;
-      add(steps - rests, firstLanes, asked[static_cast<size_t>(i)]);
+    for (int i = level + 1; i < nest.spatial; ++i) {
+      const int64_t extent = nest.extents[static_cast<size_t>(i)],
+                    rests = nest.isRaggedAt(i) ? walks : 0;
+      add(walks * (extent - 1) - rests, firstLanes, asked[static_cast<size_t>(i)]);
       add(rests, nest.rest(), asked[static_cast<size_t>(i)]);
       walks *= extent;
     }
     // Those that begin with a step of this level, or of the one around it.
-    const bool isInRow = level >= 0 && level == nest.beatDimension,
-               hasRest = isInRow && nest.isRagged() && first + positions == nest.beats(),
-               enters = level < 0 || first == 0;
+    const bool enters = level < 0 || first == 0,
+               hasRest = level >= 0 && nest.isRaggedAt(level) &&
+                         first + positions == nest.extents[static_cast<size_t>(level)];
     if (enters)
       add(1, firstLanes,
           isFirst || level <= 0 ? allStreams : asked[static_cast<size_t>(level - 1)]);

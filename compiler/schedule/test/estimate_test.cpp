@@ -160,6 +160,15 @@ TEST(Estimate, StreamsThatStayAreHeld) {
   EXPECT_EQ(times.estimated, times.simulated);
 }
 
+// Strips of a row are taps; the last may have other lanes.
+TEST(Estimate, JoinedLanesAreExact) {
+  const std::string rows = "vector.set r0=a_s0, v0=70, r1=d_s0, v1=1\n";
+  for (const char *extents : {"n0=40, nc=64", "n0=40, nc=70", "n0=9, nc=7", "n0=9, nc=0"}) {
+    const Times times = timesOf(dense + rows + "vsum.lanes a=0x1f00, d=0x1000, " + extents);
+    EXPECT_EQ(times.estimated, times.simulated) << extents;
+  }
+}
+
 TEST(Estimate, AccumulatorsThatTheArrayReadsOrWritesAreNotToBeHad) {
   const std::string reads = "mmul a=0, d=0, n1=1, n0=300, k=16, n=16, accumulate=1, swap=0\n"
                             "load s=0, d=0x10000, n1=1, n0=512 !signal=0\n"

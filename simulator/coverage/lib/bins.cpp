@@ -108,6 +108,9 @@ public:
     }
     for (int index : leavesOf(instruction_).registers)
       registerOf(index);
+    for (const isa::Step &step : instruction_.steps)
+      if (step.reducesLanes)
+        joins(step.reductions.back());
     stalls();
   }
 
@@ -236,6 +239,25 @@ private:
     where("positive", [](int64_t value) { return value > 0; });
     if (reg.type.isSigned)
       where("negative", [](int64_t value) { return value < 0; });
+  }
+
+  // How many lanes a reduction along them joins, in how many strips.
+  void joins(const isa::Iterator &iterator) {
+    const int64_t lanes = isa_.param("lanes");
+    auto where = [&](const char *what, std::function<bool(int64_t)> holds) {
+      add(Group::Corner, fmt::format("{} {}", iterator.name, what),
+          [extent = iterator.extent, holds = std::move(holds)](const Execution &e) {
+            isa::ScalarContext context;
+            context.immediates = e.decoded->values.data();
+            context.state = e.registers;
+            return holds(isa::evaluate(*extent, context));
+          });
+    };
+    where("joins nothing", [](int64_t elements) { return elements == 0; });
+    where("joins some lanes", [lanes](int64_t elements) { return elements % lanes != 0; });
+    where("joins all lanes",
+          [lanes](int64_t elements) { return elements > 0 && elements % lanes == 0; });
+    where("joins strips", [lanes](int64_t elements) { return elements > lanes; });
   }
 
   void stalls() {

@@ -90,7 +90,8 @@ Vector::Step Vector::makeStep(const timing::StepTiming &timing,
   const isa::ScalarContext scalars = context(dispatched);
   Step step;
   step.dimensions = static_cast<int>(timing.extents.size());
-  step.stripDimension = timing.spatial - 1;
+  step.spatial = timing.spatial;
+  step.stripDimension = timing.lanes;
   step.strips = 1;
   for (int i = 0; i < step.dimensions; ++i) {
     const size_t at = static_cast<size_t>(i);
@@ -147,8 +148,9 @@ Vector::Step Vector::makeStep(const timing::StepTiming &timing,
   if (step.writes) {
     step.write = makeStream(timing.write);
     const Stream &d = step.write;
-    if (d.laneStride != d.elementBytes ||
-        std::min(lanes_, step.laneExtent) * d.elementBytes > shared_.banks(d.space).portBytes())
+    if (d.laneStride != 0 &&
+        (d.laneStride != d.elementBytes ||
+         std::min(lanes_, step.laneExtent) * d.elementBytes > shared_.banks(d.space).portBytes()))
       step.steady = false;
   }
   return step;
@@ -167,26 +169,28 @@ void Vector::nextStep() {
   beginTap();
 }
 
-int64_t Vector::lanesOf(const Step &step, int64_t strip) const {
+int64_t Vector::lanesOf(const Step &step, int64_t strip, int64_t tap) const {
   if (step.stripDimension < 0)
     return 1;
-  const int64_t blocks = step.extents[static_cast<size_t>(step.stripDimension)];
-  return std::min(lanes_, step.laneExtent - strip % blocks * lanes_);
+  const int64_t blocks =
+                    std::max<int64_t>(step.extents[static_cast<size_t>(step.stripDimension)], 1),
+                block = (step.stripDimension < step.spatial ? strip : tap) % blocks;
+  return std::clamp<int64_t>(step.laneExtent - block * lanes_, 1, lanes_);
 }
 
 // Where the stream stands in one tap of one strip.
 Vector::Place Vector::place(const Stream &stream, const Step &step, int64_t strip,
                             int64_t tap) const {
-  const int64_t elements = stream.laneStride == 0 ? 1 : lanesOf(step, strip);
+  const int64_t elements = stream.laneStride == 0 ? 1 : lanesOf(step, strip, tap);
   int64_t address = stream.walk.address;
-  for (int i = step.dimensions - 1; i > step.stripDimension; --i) {
+  for (int i = step.dimensions - 1; i >= step.spatial; --i) {
     const size_t at = static_cast<size_t>(i);
     if (step.extents[at] > 1) {
       address += tap % step.extents[at] * stream.walk.stride[at];
       tap /= step.extents[at];
     }
   }
-  for (int i = step.stripDimension; i >= 0; --i) {
+  for (int i = step.spatial - 1; i >= 0; --i) {
     const size_t at = static_cast<size_t>(i);
     if (step.extents[at] > 1) {
       address += strip % step.extents[at] * stream.walk.stride[at];

@@ -43,11 +43,10 @@ private:
     // Of the tap before it, of the same step: where it stood, and how many elements.
     std::optional<Place> held;
   };
-  // One step in one execution. Dimensions: the outer spatial iterators, the strips of the last one,
-  // the taps.
+  // One step in one execution. Dimensions: the spatial iterators, then those of the taps.
   struct Step {
-    int dimensions = 0;
-    int stripDimension = 0;
+    int dimensions = 0, spatial = 0;
+    int stripDimension = 0; // a spatial one, or the reduction's last: then its strips are taps
     std::array<int64_t, isa::limits::iterators.count()> extents{};
     int64_t laneExtent = 1;
     int64_t strips = 0, taps = 1;
@@ -72,7 +71,7 @@ private:
   void start(int64_t t);
   Step makeStep(const timing::StepTiming &timing, const DispatchedInstruction &dispatched) const;
   void nextStep();
-  int64_t lanesOf(const Step &step, int64_t strip) const;
+  int64_t lanesOf(const Step &step, int64_t strip, int64_t tap) const;
   static void locate(Stream &stream, const Place &place);
   Place place(const Stream &stream, const Step &step, int64_t strip, int64_t tap) const;
   void beginTap();

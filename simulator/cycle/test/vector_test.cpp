@@ -102,6 +102,75 @@ TEST(Vector, VecHoldsAStripThatStandsWhereItStood) {
             expected(2 * 6 - 2, "vsub"));
 }
 
+// The strips of a row are taps: a cycle each, and one element is written behind the last.
+TEST(Vector, VecJoinsLanesAStripOfTheRowACycle) {
+  const std::string rows = "vector.set r0=a_s0, v0=64, r1=d_s0, v1=1\n";
+  for (const char *name : {"vsum.lanes", "vmaximum.lanes"}) {
+    const auto of = [&](const char *extents) {
+      return duration(rows, fmt::format("{} a=0, d=0x1000, {}", name, extents));
+    };
+    EXPECT_EQ(of("n0=1, nc=1"), expected(1, name));
+    EXPECT_EQ(of("n0=10, nc=16"), expected(10, name));
+    EXPECT_EQ(of("n0=10, nc=17"), expected(20, name));
+    EXPECT_EQ(of("n0=10, nc=64"), expected(40, name));
+    EXPECT_EQ(of("n0=10, nc=0"), expected(10, name)) << "a strip without taps takes one cycle";
+    EXPECT_EQ(duration(rows, fmt::format("{} a=0, d=0x800, n0=10, nc=64", name)),
+              expected(40, name))
+        << "a bank is read and written at the same time";
+  }
+}
+
+// Into a bank that the matrix unit writes in each cycle of a stretch.
+TEST(Vector, VecJoinedLanesFreezeWhileTheirElementIsDenied) {
+  const RunRecord record =
+      run("matrix.set r0=a_s0, v0=16, r1=d_s0, v1=16\n"
+          "vector.set r0=a_s0, v0=64, r1=d_s0, v1=1\nfence\n"
+          "mmul a=0x8000, d=0, n1=1, n0=100, k=16, n=16, accumulate=0, swap=0\n"
+          "vsum.lanes a=0x2000, d=0x1000, n0=40, nc=64\nhalt");
+  const InstructionRecord &vector = record.trace[4];
+  const int64_t denied = vector.stalls[static_cast<int>(Stall::AccPort)];
+  EXPECT_GT(denied, 90);
+  EXPECT_LE(denied, 100);
+  EXPECT_EQ(vector.end - vector.start + 1, expected(40 * 4, "vsum.lanes") + denied);
+}
+
+TEST(Vector, VecJoinsLanesOfANewInstruction) {
+  const isa::Isa isa = overlaid(R"(
+instructions:
+  vminimum.lanes:
+    name: "vminimum.lanes"
+    summary: "Least element of each plane of rows, not above the one at b."
+    unit: "vector"
+    encode: { op: "0x90" }
+    operands:
+      a: { kind: "mem", space: "spad", type: "i8", access: "read" }
+      b: { kind: "mem", space: "spad", type: "i8", access: "read" }
+      d: { kind: "mem", space: "acc", type: "i32", access: "write" }
+      n0: { kind: "imm", type: "u12" }
+      nc: { kind: "imm", type: "u12" }
+    semantics:
+      reduce:
+        iter: [ "x in n0" ]
+        reduce: { iter: [ "v in k1", "c in nc" ], op: "min", type: "i32", order: "any" }
+        init: "b[x * b_s0]"
+        out: "d[x * d_s0]"
+        expr: "a[x * a_s0 + v * a_k1 + c * a_sc]"
+)");
+  ASSERT_TRUE(isa.find("vminimum.lanes")->steps[0].reducesLanes);
+  const int64_t latency = isa.find("vminimum.lanes")->pipeline.latency;
+  RunSetup setup{isa, idealDram(isa), {}};
+  const auto cycles = [&](const char *text) {
+    const RunRecord record = run(std::string("vector.set r0=a_s0, v0=200, r1=b_s0, v1=1\n"
+                                             "vector.set r0=k1, v0=3, r1=a_k1, v1=40\nfence\n") +
+                                     text + "\nhalt",
+                                 setup);
+    return record.trace[3].end - record.trace[3].start + 1 - latency - 2 - 1;
+  };
+  EXPECT_EQ(cycles("vminimum.lanes a=0, b=0x8000, d=0, n0=5, nc=40"), 5 * 3 * 3);
+  EXPECT_EQ(cycles("vminimum.lanes a=0, b=0x4000, d=0, n0=5, nc=40"), 5 * (3 * 3 + 1))
+      << "one bank: b's element goes with the first tap";
+}
+
 TEST(Vector, VecHoldsNothingAcrossStepsAndInstructions) {
   const std::string same = "vector.set r0=a_sc, v0=0, r1=b_sc, v1=0\n";
   EXPECT_EQ(duration(same + "vsub a=0, b=0x800, d=0x1000, n0=1, nc=16\n",

@@ -4,9 +4,11 @@
 #include "tilewright/isa/assembler.h"
 #include "tilewright/support/error.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace tilewright {
@@ -71,6 +73,36 @@ TEST(FunctionalEngine, MovesData) {
     for (size_t i = 0; i < 16; ++i)
       ASSERT_EQ(dram[0x400 + 32 * row + i], 16 + 16 * row + i);
   EXPECT_EQ(dram[0x400 + 16], 0);
+}
+
+// Three rows of `elements` each, 21 apart, of bytes that wrap around within a row.
+void expectJoined(int64_t elements) {
+  const auto dram = run(assembled(fmt::format(R"(
+    load.i8 s=100, d=0, n1=1, n0=120
+    vector.set r0=a_s0, v0=21, r1=d_s0, v1=2
+    fence
+    vsum.lanes     a=3, d=0x1000, n0=3, nc={0}
+    vmaximum.lanes a=3, d=0x1001, n0=3, nc={0}
+    fence
+    store.i32 s=0x1000, d=0x400, n1=1, n0=6
+    halt)",
+                                              elements)));
+  for (int64_t row = 0; row < 3; ++row) {
+    int32_t sum = 0, greatest = INT32_MIN, found[2];
+    for (int64_t c = 0; c < elements; ++c) {
+      const auto element = static_cast<int8_t>(103 + 21 * row + c);
+      sum += element;
+      greatest = std::max<int32_t>(greatest, element);
+    }
+    std::memcpy(found, &dram[static_cast<size_t>(0x400 + 8 * row)], sizeof found);
+    EXPECT_EQ(found[0], sum) << elements;
+    EXPECT_EQ(found[1], greatest) << elements;
+  }
+}
+
+TEST(FunctionalEngine, JoinsLanes) {
+  for (const int64_t elements : {0, 1, 2, 15, 16, 17, 31, 32, 33, 50, 64})
+    expectJoined(elements);
 }
 
 TEST(FunctionalEngine, RecordsInstructionsAndUsefulBytes) {

@@ -29,6 +29,7 @@ LanePlan::LanePlan(const isa::Isa &, const isa::Instruction &instruction, int st
       demanded_(isa::demandedBits(step_)) {
   sum_.kind = ExprKind::Result;
   sum_.type = step_.accumulator;
+  tree_.assign(instruction_.pipeline.tree[static_cast<size_t>(number_)].size(), sum_);
   slots_.resize(static_cast<size_t>(stages()));
   Values live;
   for (int64_t stage = stages() - 1; stage >= 0; --stage) {
@@ -54,6 +55,17 @@ int64_t LanePlan::accumulation() const {
   return step_.kind == isa::StepKind::Reduce
              ? instruction_.pipeline.accumulation[static_cast<size_t>(number_)]
              : -1;
+}
+
+int64_t LanePlan::treeStage(size_t level) const {
+  return instruction_.pipeline.tree[static_cast<size_t>(number_)][level];
+}
+
+int LanePlan::levelOf(const Expr &expr) const {
+  for (size_t level = 0; level < tree_.size(); ++level)
+    if (&tree_[level] == &expr)
+      return static_cast<int>(level);
+  return -1;
 }
 
 int LanePlan::slotBits(int64_t stage) const {
@@ -104,6 +116,8 @@ bool LanePlan::isRegistered(const Expr &constant, const Expr &user) const {
 int64_t LanePlan::readyOf(const Expr &expr) const {
   if (&expr == &sum_)
     return accumulation();
+  if (const int level = levelOf(expr); level >= 0)
+    return treeStage(static_cast<size_t>(level));
   const auto &ready = instruction_.pipeline.ready[static_cast<size_t>(number_)];
   const auto found = ready.find(&expr);
   if (found == ready.end())
@@ -128,7 +142,7 @@ std::vector<const Expr *> LanePlan::neededIn(int64_t stage) const {
       for (const isa::ExprPtr &arg : operation->expr->args)
         needed.push_back(arg.get());
   if (stage == accumulation()) {
-    needed.push_back(step_.expr.get());
+    needed.push_back(&tap());
     needed.push_back(step_.init.get());
   }
   return needed;
@@ -162,6 +176,9 @@ void LanePlan::need(const Expr &expr, int64_t stage, Values &before, std::set<co
       before.push_back(&expr);
     return;
   }
+  if (const int level = levelOf(expr); level >= 0)
+    return need(level == 0 ? *step_.expr : tree_[static_cast<size_t>(level - 1)], stage, before,
+                seen);
   const bool isElement = expr.kind == ExprKind::ArrayRead && operationOf(expr) == nullptr;
   if (isElement && std::find(elements_.begin(), elements_.end(), &expr) == elements_.end())
     elements_.push_back(&expr);

@@ -41,6 +41,13 @@ public:
   // The constants that one is computed from directly: those of earlier stages.
   bool isRegistered(const isa::Expr &constant, const isa::Expr &user) const;
 
+  // Of a reduction along the lanes the values that stand for what its tree makes: of the lanes that
+  // have an element, of pairs of lanes, of pairs of these, and so on. A value of level n is in
+  // every 2^n-th lane. Empty where one lane has all.
+  const std::vector<isa::Expr> &tree() const { return tree_; }
+  int64_t treeStage(size_t level) const;
+  // What a tap adds to the sum.
+  const isa::Expr &tap() const { return tree_.empty() ? *step_.expr : tree_.back(); }
   // Stands for the sum of a reduction that has no `post`, where it is written.
   const isa::Expr &sum() const { return sum_; }
   // What is written, and where in an array.
@@ -48,6 +55,7 @@ public:
 
 private:
   using Values = std::vector<const isa::Expr *>; // each once, in the order in which it is needed
+  int levelOf(const isa::Expr &expr) const;      // of the tree; -1: none
   int64_t readyOf(const isa::Expr &expr) const;
   const isa::PipelineOperation *operationOf(const isa::Expr &expr) const;
   std::vector<const isa::Expr *> neededIn(int64_t stage) const;
@@ -61,6 +69,7 @@ private:
   const isa::Step &step_;
   int number_;
   isa::Expr sum_;
+  std::vector<isa::Expr> tree_;
   std::unordered_map<const isa::Expr *, int> demanded_;
   std::vector<std::vector<Slot>> slots_;
   std::vector<const isa::Expr *> elements_, constants_;

@@ -100,14 +100,47 @@ public:
            plan_.step().combiner == isa::Combiner::Add;
   }
 
+  // What a stage joins of the lanes; empty: nothing.
+  std::string tree(int64_t stage) const {
+    const auto [first, end] = levelsOf(stage);
+    if (first == end)
+      return "";
+    const isa::Type &type = plan_.step().accumulator;
+    ExpressionWriter writer = at(stage, in4, "j");
+    for (const PipelineOperation *operation : plan_.ending(stage))
+      writer.bind(*operation->expr, resultOf(*operation));
+    std::string body;
+    if (first == 0)
+      body = fmt::format("{}tree[l] = 32'(l) < 32'(control_i[{}].lanes) ? {} : {};\n", in4, stage,
+                         widened(writer.writeAs(*plan_.step().expr, type), type),
+                         literal(restOf(plan_.step()), sums_));
+    else
+      body = fmt::format("{}tree[l] = {};\n", in4,
+                         widened(writer.writeAs(plan_.tree()[first - 1], type), type));
+    std::string text = fmt::format("    {}: begin\n      {} begin : j_{}_{}\n{}{}{}      end\n",
+                                   isIn(isa_, plan_, stage), eachLane, blockOf(plan_), stage,
+                                   writer.declarations(), writer.statements(), body);
+    for (size_t level = std::max<size_t>(first, 1); level < end; ++level)
+      text += fmt::format("      for (int l = 0; l + {0} < Lanes; l += {1}) begin : j_{2}_of_{1}\n"
+                          "{3}{4} left, right, joined;\n{3}left = {5};\n{3}right = {6};\n"
+                          "{3}joined = {7};\n{3}tree[l] = {8};\n      end\n",
+                          1 << (level - 1), 1 << level, blockOf(plan_), in4, declaration(type),
+                          converted("tree[l]", sums_, type),
+                          converted(fmt::format("tree[l + {}]", 1 << (level - 1)), sums_, type),
+                          combined("left", "right"), converted("joined", type, sums_));
+    text += fmt::format("      {} if (l % {} != 0) tree[l] = '0;\n", eachLane, 1 << (end - 1));
+    return text + "    end\n";
+  }
+
   // What the accumulation's stage adds, and what the sum of the first tap begins with.
   std::string terms() const {
     ExpressionWriter writer = at(plan_.accumulation(), in4, "t");
     for (const PipelineOperation *operation : plan_.ending(plan_.accumulation()))
       writer.bind(*operation->expr, resultOf(*operation));
+    bindTree(writer, plan_.accumulation());
     const isa::Type &type = plan_.step().accumulator;
     const std::string first = writer.writeAs(*plan_.step().init, type),
-                      addend = writer.writeAs(*plan_.step().expr, type);
+                      addend = writer.writeAs(plan_.tap(), type);
     return fmt::format("    {}: {} begin : t_{}\n{}{}{}addends[l] = {};\n{}firsts[l] = {};\n      "
                        "end\n",
                        isIn(isa_, plan_, plan_.accumulation()), eachLane, blockOf(plan_),
@@ -120,6 +153,7 @@ public:
     ExpressionWriter writer = at(stage, in4, "v");
     for (const PipelineOperation *operation : plan_.ending(stage))
       writer.bind(*operation->expr, resultOf(*operation));
+    bindTree(writer, stage);
     std::string body, declared, registers;
     if (stage == plan_.accumulation()) {
       accumulate(writer, body, declared);
@@ -141,6 +175,46 @@ public:
   }
 
 private:
+  // The levels of the tree that a stage makes: the first, and the one behind the last.
+  std::pair<size_t, size_t> levelsOf(int64_t stage) const {
+    size_t first = 0;
+    while (first < plan_.tree().size() && plan_.treeStage(first) < stage)
+      ++first;
+    size_t end = first;
+    while (end < plan_.tree().size() && plan_.treeStage(end) == stage)
+      ++end;
+    return {first, end};
+  }
+
+  void bindTree(ExpressionWriter &writer, int64_t stage) const {
+    const auto [first, end] = levelsOf(stage);
+    if (first != end)
+      writer.bind(plan_.tree()[end - 1], converted("tree[l]", sums_, plan_.step().accumulator));
+  }
+
+  // What changes no result.
+  static __int128 restOf(const isa::Step &step) {
+    const isa::Type &type = step.accumulator;
+    switch (step.combiner) {
+    case isa::Combiner::Maximum:
+      return type.least();
+    case isa::Combiner::Minimum:
+      return type.greatest();
+    case isa::Combiner::And:
+      return type.isSigned ? -1 : type.greatest();
+    case isa::Combiner::Add:
+    case isa::Combiner::Or:
+      break;
+    }
+    return 0;
+  }
+
+  std::string combined(const std::string &a, const std::string &b) const {
+    static constexpr const char *forms[] = {"{0} + {1}", "{0} > {1} ? {0} : {1}",
+                                            "{0} > {1} ? {1} : {0}", "{0} & {1}", "{0} | {1}"};
+    return fmt::format(fmt::runtime(forms[static_cast<size_t>(plan_.step().combiner)]), a, b);
+  }
+
   // A variable or a literal of the type, in the bits of the sum's register.
   std::string widened(const std::string &value, const isa::Type &type) const {
     if (type.bits == sums_.bits)
@@ -168,7 +242,7 @@ private:
   std::string leaf(const Expr &expr) const {
     switch (expr.kind) {
     case ExprKind::Iterator: {
-      const bool isLane = expr.index == static_cast<int>(plan_.step().iterators.size()) - 1;
+      const bool isLane = expr.index == plan_.step().laneIterator();
       return converted(isLane
                            ? "lane_index[l]"
                            : fmt::format("index_i[{}]", nest_.position(plan_.step(), expr.index)),
@@ -278,14 +352,10 @@ private:
     const std::string control = fmt::format("control_i[{}]", plan_.accumulation());
     const std::string first = writer.writeAs(*step.init, type);
     const isa::Type wide{true, std::max(type.bits, step.expr->type.bits) + 2};
-    const std::string b = writer.writeAs(*step.expr, wide), a = converted("sum", type, wide);
-    static constexpr const char *forms[] = {"{0} + {1}", "{0} > {1} ? {0} : {1}",
-                                            "{0} > {1} ? {1} : {0}", "{0} & {1}", "{0} | {1}"};
-    const std::string combined =
-        fmt::format(fmt::runtime(forms[static_cast<size_t>(step.combiner)]), a, b);
+    const std::string b = writer.writeAs(plan_.tap(), wide), a = converted("sum", type, wide);
     body += fmt::format("{}sum = {}.first_tap ? {} : {};\n{}if ({}.has_taps) sum = {}'({});\n", in4,
                         control, first, converted("sum_q[l]", sums_, type), in4, control, type.bits,
-                        combined);
+                        combined(a, b));
     body += fmt::format("{}sums[l] = {};\n", in4, converted("sum", type, sums_));
   }
 
@@ -532,13 +602,14 @@ std::string laneText(const isa::Isa &isa) {
   std::string stages;
   const std::map<int64_t, std::set<std::string>> finishing = finishingOf(plans);
   for (int64_t stage = 0; stage < shape.stages; ++stage) {
-    std::string cases, terms, adds;
+    std::string cases, trees, terms, adds;
     int bits = 0; // that the next stage starts from
     for (const LanePlan &plan : plans) {
       if (stage >= plan.stages())
         continue;
       const StageWriter writer(isa, plans, plan, nest);
       cases += writer.stage(stage);
+      trees += writer.tree(stage);
       if (stage == plan.accumulation() && writer.isAddition()) {
         terms += writer.terms();
         adds += fmt::format("{}({})", adds.empty() ? "" : " || ", isIn(isa, plan, stage));
@@ -559,6 +630,10 @@ std::string laneText(const isa::Isa &isa) {
     if (finishing.count(stage) != 0)
       stages += fmt::format("    {} results_{}[l] = {{$bits(lane_result_t){{Rest}}}};\n", eachLane,
                             stage);
+    if (!trees.empty()) // which nothing reads behind the stage
+      stages += fmt::format("    {} tree[l] = {{{}{{Rest}}}};\n"
+                            "    (* parallel_case *) case (1'b1)\n{}    default: ;\n    endcase\n",
+                            eachLane, sumBits(plans), trees);
     if (!adds.empty()) // one adder for all accumulations of the stage
       stages += fmt::format("    (* parallel_case *) case (1'b1)\n{1}    default: ;\n    endcase\n "
                             "   if ({2}) {3}\n      "
@@ -580,9 +655,10 @@ std::string laneText(const isa::Isa &isa) {
     results += fmt::format("    automatic lane_result_t results_{} [Lanes];\n", stage);
   text +=
       finishText(finishing, shape.stages) +
-      fmt::format("\n  always_ff @(posedge clk_i) begin : stages\n    automatic logic [{}:0] sums "
-                  "[Lanes], addends [Lanes], firsts [Lanes], totals [Lanes];\n{}{}{}  end\n",
-                  sumBits(plans) - 1, results, stages, resultText(finishing));
+      fmt::format(
+          "\n  always_ff @(posedge clk_i) begin : stages\n    automatic logic [{}:0] sums "
+          "[Lanes], addends [Lanes], firsts [Lanes], totals [Lanes], tree [Lanes];\n{}{}{}  end\n",
+          sumBits(plans) - 1, results, stages, resultText(finishing));
   return text;
 }
 

@@ -304,6 +304,7 @@ const char *const types = R"(
     logic       first_tap;
     logic       last_tap;
     logic       has_taps;
+    logic [$clog2(Lanes+1)-1:0] lanes; // that have an element
   } lane_control_t;
   typedef struct packed {
     logic [31:0] value;

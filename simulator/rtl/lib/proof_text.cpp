@@ -68,7 +68,8 @@ private:
     return isa_.units()[static_cast<size_t>(instruction_.unit)].arrays;
   }
 
-  // One tap: onto the sum before it, or onto what a reduction begins with.
+  // One tap: onto the sum before it, or onto what a reduction begins with; in a reduction along the
+  // lanes once for each lane that has an element.
   std::string accumulation() {
     const isa::Type &type = step_.accumulator;
     const isa::Type wide{true, std::max(type.bits, step_.expr->type.bits) + 2};
@@ -80,17 +81,19 @@ private:
                                             "wide < {0} ? wide : {0}", "wide & {0}", "wide | {0}"};
     const std::string combined =
         fmt::format(fmt::runtime(forms[static_cast<size_t>(step_.combiner)]), tap);
-    return fmt::format("{0}sum = first_tap_i ? {1} : {2};\n{0}wide = {3};\n{0}wide = {4};\n"
+    const char *lanes =
+        step_.reducesLanes ? "for (int l = 0; l < Lanes; l++) if (32'(l) < 32'(lanes_i)) " : "";
+    return fmt::format("{0}sum = first_tap_i ? {1} : {2};\n{0}wide = {3};\n{0}{7}wide = {4};\n"
                        "{0}if (has_taps_i) sum = {5};\n{0}sum_o = {6};\n",
                        in2, init, converted("sum_i", {false, 64}, type),
                        converted("sum", type, wide), combined, converted("wide", wide, type),
-                       converted("sum", type, {false, 64}));
+                       converted("sum", type, {false, 64}), lanes);
   }
 
   std::string leaf(ExpressionWriter &writer, const Expr &expr) {
     switch (expr.kind) {
     case ExprKind::Iterator: {
-      const bool isLane = expr.index == static_cast<int>(step_.iterators.size()) - 1;
+      const bool isLane = expr.index == step_.laneIterator();
       return converted(isLane ? "lane_index_i"
                               : fmt::format("index_i[{}]", nest_.position(step_, expr.index)),
                        {false, 32}, expr.type);
@@ -138,8 +141,8 @@ private:
   ExpressionWriter writer_;
 };
 
-// The lanes, whose elements are all the same, and what laneConstants and laneElements make for
-// them: names are those of rtl/tilewright_vector.sv.
+// The lanes, whose elements are all the same in those that have one, and what laneConstants and
+// laneElements make for them: names are those of rtl/tilewright_vector.sv.
 std::string lanesText(const isa::Isa &isa) {
   std::string text = fmt::format(R"(
 module tilewright_proof_lanes import tilewright_pkg::*; (
@@ -148,6 +151,7 @@ module tilewright_proof_lanes import tilewright_pkg::*; (
   input  instruction_t                  bits_i,
   input  vector_state_t                 state_i,
   input  logic [LaneStages-1:0]         valid_i, first_tap_i, has_taps_i,
+  input  logic [$clog2(Lanes+1)-1:0]    lanes_i,
   input  logic [LaneStages-1:0][7:0]    runs_i,
   input  logic [LaneStages-1:0][2:0]    number_i,
   input  logic [VectorStreams-1:0][31:0] operand_i,
@@ -157,7 +161,7 @@ module tilewright_proof_lanes import tilewright_pkg::*; (
   input  logic [LaneTables-1:0][31:0]   table_i,
   output logic [LaneTables-1:0]         table_read_o,
   output logic [LaneTables-1:0][31:0]   table_o,
-  output logic [31:0]                   value_o, at_o
+  output logic [31:0]                   value_o, joined_o, at_o
 );
   logic [7:0] instruction_q;
   instruction_t bits_q;
@@ -176,6 +180,7 @@ module tilewright_proof_lanes import tilewright_pkg::*; (
       control[s].step.number = number_i[s];
       control[s].first_tap = first_tap_i[s];
       control[s].has_taps = has_taps_i[s];
+      control[s].lanes = lanes_i;
     end
   end
 )",
@@ -196,6 +201,7 @@ module tilewright_proof_lanes import tilewright_pkg::*; (
     end
     for (int i = 0; i < LaneTables; i++) table_o[i] = table_index[Lanes-1][i];
     value_o = result[Lanes-1].value;
+    joined_o = result[0].value; // of a reduction along the lanes
     at_o = result[0].at; // the other lanes' elements follow
   end
   tilewright_lanes u_lanes (
@@ -221,6 +227,7 @@ module {1} import tilewright_pkg::*; (
   input  logic [LaneTables-1:0][31:0]    table_i,
   input  logic [63:0]                    sum_i,
   input  logic                           first_tap_i, has_taps_i,
+  input  logic [$clog2(Lanes+1)-1:0]     lanes_i,
   output logic [LaneTables-1:0][31:0]    table_o,
   output logic [31:0]                    value_o, at_o,
   output logic [63:0]                    sum_o
@@ -256,10 +263,11 @@ std::string proofTable(const isa::Isa &isa) {
       const bool reduces = instruction->steps[step].kind == isa::StepKind::Reduce;
       steps += fmt::format(
           R"({}
-    {{"module": "{}", "name": "{}", "instruction": {}, "step": {}, "stages": {}, "accumulation": {}, "bits": {}}})",
+    {{"module": "{}", "name": "{}", "instruction": {}, "step": {}, "stages": {}, "accumulation": {}, "bits": {}, "joins": {}}})",
           steps.empty() ? "" : ",", moduleOf(*instruction, step), instruction->name,
           instruction->index, step, pipeline.stages, reduces ? pipeline.accumulation[step] : -1,
-          reduces ? instruction->steps[step].accumulator.bits : 0);
+          reduces ? instruction->steps[step].accumulator.bits : 0,
+          instruction->steps[step].reducesLanes);
     }
   return fmt::format("{{\n  \"lanes\": {}, \"start\": {},\n  \"steps\": [{}\n  ]\n}}\n",
                      isa.param("lanes"), isa.timing().at("vector.start"), steps);

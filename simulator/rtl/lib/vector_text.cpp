@@ -24,6 +24,9 @@ public:
     ExpressionWriter writer = scalarWriter(instruction_, isa_, indent);
     std::string body;
     writeExtents(writer, body, step_, nest_, "extent", indent);
+    if (step_.reducesLanes)
+      body += fmt::format("{}step.taps[{}:{}] = '1;\n", indent, nest_.spatial - 1,
+                          nest_.spatial - static_cast<int>(step_.reductions.size()));
     int stream = 0;
     for (const isa::MemoryAccess *access : streams_.reads())
       writeStream(writer, body, *access, fmt::format("step.stream[{}]", stream++));
@@ -60,7 +63,7 @@ private:
     set("bytes", fmt::format("3'd{}", access.elementBytes));
     writeWalk(writer, body, instruction_, isa_, access, nest_, name + ".address", name + ".stride",
               indent);
-    if (!step_.iterators.empty())
+    if (step_.laneIterator() >= 0)
       set("lane_stride", fmt::format("{}.stride[{}]", name, nest_.spatial - 1));
   }
 
@@ -100,7 +103,7 @@ void refuseHazards(const isa::Instruction &instruction) {
 // By how many elements an index goes on from lane to lane; nullopt: unknown.
 std::optional<int64_t> laneStride(const isa::Expr &index, const isa::Step &step) {
   if (index.kind == isa::ExprKind::Iterator)
-    return index.index == static_cast<int>(step.iterators.size()) - 1 ? 1 : 0;
+    return index.index == step.laneIterator() ? 1 : 0;
   std::vector<std::optional<int64_t>> args;
   for (const isa::ExprPtr &arg : index.args)
     args.push_back(laneStride(*arg, step));
@@ -156,14 +159,16 @@ std::string vectorText(const isa::Isa &isa) {
       "instruction_t bits, vector_state_t state,\n"
       "                                  logic [MemoryOperands-1:0][47:0] address);\n"
       "  step_t step;\n  logic [VectorDims-1:0][31:0] extent;\n  step = '0;\n"
-      "  for (int d = 0; d < VectorDims; d++) extent[d] = 32'd1;\n  unique case ({instruction, "
+      "  for (int d = 0; d < VectorDims; d++) begin\n    extent[d] = 32'd1;\n"
+      "    step.taps[d] = d >= VectorSpatial;\n  end\n  unique case ({instruction, "
       "number})\n" +
       steps +
       "    default: extent = '0;\n  endcase\n"
       "  step.has_taps = 1'b1;\n"
-      "  for (int d = VectorSpatial; d < VectorDims; d++) if (extent[d] == '0) step.has_taps = "
+      "  for (int d = 0; d < VectorDims; d++) if (step.taps[d] && extent[d] == '0) step.has_taps = "
       "1'b0;\n"
-      "  for (int d = VectorSpatial; d < VectorDims; d++) if (!step.has_taps) extent[d] = 32'd1;\n"
+      "  for (int d = 0; d < VectorDims; d++) if (step.taps[d] && !step.has_taps) extent[d] = "
+      "32'd1;\n"
       "  for (int d = 0; d < VectorDims; d++) step.extent[d] = count_t'(extent[d]);\n"
       "  for (int m = 0; m < VectorStreams; m++) begin\n"
       "    step.stream[m] = normal(step.stream[m]);\n"

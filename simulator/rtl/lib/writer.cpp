@@ -192,9 +192,9 @@ Shape shapeOf(const isa::Isa &isa) {
   while (isa.param("lanes") >> (shape.vectorCountBits - 1) > 0)
     ++shape.vectorCountBits;
   auto grow = [](Nest &nest, const isa::Step &step) {
-    const int reductions =
-        std::max(nest.dimensions - nest.spatial, static_cast<int>(step.reductions.size()));
-    nest.spatial = std::max(nest.spatial, static_cast<int>(step.iterators.size()));
+    const int own = static_cast<int>(step.reductions.size()), behind = step.reducesLanes ? 0 : own,
+              reductions = std::max(nest.dimensions - nest.spatial, behind);
+    nest.spatial = std::max(nest.spatial, static_cast<int>(step.iterators.size()) + own - behind);
     nest.dimensions = nest.spatial + reductions;
   };
   for (const isa::Instruction &instruction : isa.instructions()) {

@@ -46,12 +46,15 @@ inline const isa::Type countType{false, 32};
 inline const isa::Type elementType{true, 32};
 
 // An affine access in a normal nest: spatial iterators end at position `spatial` - 1, reductions at
-// `dimensions` - 1.
+// `dimensions` - 1. Those of a reduction along the lanes stand behind its spatial ones, so that
+// what runs along the lanes is at `spatial` - 1 always.
 struct Nest {
   int spatial, dimensions;
   // The position of iterator `i` of a step.
   int position(const isa::Step &step, int i) const {
     const int own = static_cast<int>(step.iterators.size());
+    if (step.reducesLanes)
+      return spatial - own - static_cast<int>(step.reductions.size()) + i;
     return i < own ? spatial - own + i
                    : dimensions - static_cast<int>(step.reductions.size()) + (i - own);
   }

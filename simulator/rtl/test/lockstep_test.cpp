@@ -301,6 +301,53 @@ instructions:
   EXPECT_GE(comparison.compared.writes, 4u);
 }
 
+// Reductions along the lanes of an overlay: other combiners, other elements, taps around the lanes,
+// an element that they begin with and one behind them.
+TEST(LockstepOverlay, JoinedLanesAreEqual) {
+  std::string text = "instructions:\n";
+  const auto add = [&](const std::string &name, int opcode, const std::string &type,
+                       const std::string &taps, const std::string &op, const std::string &as,
+                       const std::string &expr) {
+    text += fmt::format(R"yaml(
+  {0}:
+    name: "{0}"
+    summary: "Along the lanes."
+    unit: "vector"
+    encode: {{ op: "{1:#x}" }}
+    operands:
+      a: {{ kind: "mem", space: "{2}", type: "{3}", access: "read" }}
+      b: {{ kind: "mem", space: "acc", type: "i32", access: "read" }}
+      d: {{ kind: "mem", space: "acc", type: "i32", access: "write" }}
+      n0: {{ kind: "imm", type: "u12" }}
+      nc: {{ kind: "imm", type: "u12" }}
+    semantics:
+      reduce:
+        iter: [ "y in n1", "x in n0" ]
+        reduce: {{ iter: [ {4} ], op: "{5}", type: "{6}", order: "any" }}
+        init: "cast<{6}>(b[x * b_s0])"
+        out: "d[y * d_s1 + x * d_s0]"
+        expr: "{7}"
+        post: "cast<i32>(result - b[y * b_s1])"
+)yaml",
+                        name, opcode, type == "i32" ? "acc" : "spad", type, taps, op, as, expr);
+  };
+  const std::string row = "\"c in nc\"", plane = "\"v in k1\", \"c in nc\"";
+  add("vminimum.lanes", 0xc1, "i32", row, "min", "i32", "a[y * a_s1 + x * a_s0 + c]");
+  add("vor.lanes", 0xc2, "u8", plane, "or", "u16",
+      "cast<u16>(a[y * a_s1 + x * a_s0 + v * a_k1 + c * a_sc] << (c & 3))");
+  add("vand.lanes", 0xc3, "i8", row, "and", "i20", "a[x * a_s0 + c] | cast<i9>(c)");
+  add("vsquares.lanes", 0xc4, "i16", plane, "add", "u64",
+      "cast<u64>(a[x * a_s0 + v * a_k1 + c] * a[x * a_s0 + v * a_k1 + c])");
+  for (const char *name : {"tiny4", "odd12x20"}) {
+    const isa::Isa isa = overlaid(text, name);
+    Machine machine(isa);
+    const Tally tally = runPrograms(machine, 80, 60);
+    for (const char *each : {"vminimum.lanes", "vor.lanes", "vand.lanes", "vsquares.lanes",
+                             "vsum.lanes", "vmaximum.lanes"})
+      EXPECT_TRUE(tally.instructions.count(isa.find(each)->index)) << each;
+  }
+}
+
 // Columns with activations of their own, among rows that all columns share.
 TEST(LockstepOverlay, WindowsAreEqual) {
   const isa::Isa &isa = target("tiny4+depthwise");

@@ -74,6 +74,7 @@ std::vector<StepTiming> makeSteps(const isa::Instruction &instruction) {
   for (const isa::Step &step : instruction.steps) {
     StepTiming timing;
     timing.spatial = static_cast<int>(step.iterators.size());
+    timing.lanes = step.laneIterator();
     for (const isa::Iterator &iterator : step.iterators)
       timing.extents.emplace_back(iterator.extent);
     for (const isa::Iterator &iterator : step.reductions)

@@ -128,6 +128,13 @@ struct Step {
   Type accumulator; // Reduce only: the combiner wraps in this type
   ExprPtr init;     // Reduce only
   ExprPtr post;     // Reduce only; null: the result itself
+  // On the vector unit: the last iterator of the reduction runs along the lanes, which are joined.
+  bool reducesLanes = false;
+
+  // The iterator that the vector unit cuts into strips of its lanes; -1: there is none.
+  int laneIterator() const {
+    return static_cast<int>(iterators.size() + (reducesLanes ? reductions.size() : 0)) - 1;
+  }
 };
 
 // One use of a memory operand by a step, its index in affine form. What extent.h and address
@@ -170,6 +177,9 @@ struct Pipeline {
   // By step: the stage in which each value is there, and in which a reduction accumulates.
   std::vector<std::map<const Expr *, int64_t>> ready;
   std::vector<int64_t> accumulation;
+  // By step: of a reduction along the lanes the stages in which lanes without an element are put to
+  // rest, pairs of lanes are joined, pairs of these, and so on.
+  std::vector<std::vector<int64_t>> tree;
   int tooLong = -1; // an operation that does not fit into a cycle
 };
 

@@ -61,6 +61,7 @@ struct StreamTiming {
 struct StepTiming {
   std::vector<Scalar> extents; // spatial ones, then the reduction's
   int spatial = 0;
+  int lanes = -1; // vector unit: the iterator that is cut into strips, -1: none
   std::vector<StreamTiming> reads;
   bool writesMemory = false;
   StreamTiming write;
