@@ -34,13 +34,17 @@ public:
       throw Unfit{"it writes registers, not memory"};
     if (step.when)
       throw Unfit{"it writes under a condition"};
-    if (step.iterators.size() != 3)
-      throw Unfit{fmt::format("it has {} iterators, not y, x and c", step.iterators.size())};
     pattern_.instruction = &instruction_;
     pattern_.isReduction = step.kind == isa::StepKind::Reduce;
+    pattern_.joinsLanes = step.reducesLanes;
+    const size_t iterators = pattern_.joinsLanes ? 2 : 3;
+    if (step.iterators.size() != iterators)
+      throw Unfit{fmt::format("it has {} iterators, not y, x{}", step.iterators.size(),
+                              pattern_.joinsLanes ? "" : " and c")};
     pattern_.n1 = extent(step.iterators[0], ExprKind::State);
     pattern_.n0 = extent(step.iterators[1], ExprKind::Immediate);
-    pattern_.nc = extent(step.iterators[2], ExprKind::Immediate);
+    if (!pattern_.joinsLanes)
+      pattern_.nc = extent(step.iterators[2], ExprKind::Immediate);
     if (pattern_.isReduction)
       reduction(step);
     operands();
@@ -64,10 +68,16 @@ private:
   }
 
   void reduction(const isa::Step &step) {
-    if (step.reductions.size() != 2)
-      throw Unfit{fmt::format("it reduces along {} iterators, not two", step.reductions.size())};
-    pattern_.k1 = extent(step.reductions[0], ExprKind::State);
-    pattern_.k0 = extent(step.reductions[1], ExprKind::State);
+    const size_t reductions = pattern_.joinsLanes ? 1 : 2;
+    if (step.reductions.size() != reductions)
+      throw Unfit{fmt::format("it reduces along {} iterators, not {}", step.reductions.size(),
+                              pattern_.joinsLanes ? "one" : "two")};
+    if (pattern_.joinsLanes) {
+      pattern_.nc = extent(step.reductions[0], ExprKind::Immediate);
+    } else {
+      pattern_.k1 = extent(step.reductions[0], ExprKind::State);
+      pattern_.k0 = extent(step.reductions[1], ExprKind::State);
+    }
     if (step.post && step.post->kind != ExprKind::Result)
       throw Unfit{"its post is more than the result"};
     pattern_.combiner = step.combiner;
@@ -92,7 +102,9 @@ private:
       throw Unfit{fmt::format("the index of '{}' is not y, x and c times registers (c: or 1)",
                               operand.name)};
     };
-    const size_t expected = pattern_.isReduction && !access.write ? 5 : 3;
+    const size_t expected = pattern_.joinsLanes                     ? (access.write ? 2 : 3)
+                            : pattern_.isReduction && !access.write ? 5
+                                                                    : 3;
     if (!isLiteral(access.index.constant, 0) || access.index.terms.size() != expected)
       unfit();
     form.s1 = stateOf(access.index, 0);
@@ -281,7 +293,10 @@ PatternSet::PatternSet(const isa::Isa &isa) {
       continue;
     try {
       Pattern pattern = Deriver(instruction, unit).derive();
-      (pattern.isReduction ? reductions_ : maps_).push_back(std::move(pattern));
+      (pattern.joinsLanes    ? joins_
+       : pattern.isReduction ? reductions_
+                             : maps_)
+          .push_back(std::move(pattern));
     } catch (const Unfit &unfit) {
       others_.push_back({&instruction, unfit.reason});
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 
 namespace tilewright {
@@ -19,7 +20,8 @@ static const ReductionCover &coverOf(LoweringContext &context, kernel::GroupOp g
 
 Reduction::Reduction(LoweringContext &context, Steps &steps, kernel::GroupOp group)
     : context_(context), steps_(steps), cover_(coverOf(context, group)),
-      pattern_(*cover_.match.pattern), again_(cover_.again ? &*cover_.again : nullptr) {
+      pattern_(*cover_.match.pattern), again_(cover_.again ? &*cover_.again : nullptr),
+      join_(cover_.join ? &*cover_.join : nullptr) {
   kernel::ReduceOp reduce = reductionOf(group);
   llvm::ArrayRef<int64_t> x = shapeOf(reduce.getX());
   const size_t axis = static_cast<size_t>(reduce.getAxis());
@@ -54,18 +56,24 @@ Tile Reduction::newTile(int64_t rows, int64_t columns) {
 // The cheapest way from `length` elements of a row to one.
 std::vector<Reduction::Pass> Reduction::passesOf(int64_t rows, int64_t columns,
                                                  llvm::ArrayRef<Tile> tiles) const {
-  bool mayFold = again_ && columns == 1;
-  for (size_t i = 0; i < pattern_.reads.size(); ++i)
-    mayFold &=
-        tiles[readOf_[i]].s0 == 1 || (tiles[readOf_[i]].s0 == 0 && pattern_.reads[i].sc >= 0);
+  bool mayFold = (again_ || join_) && columns == 1, mayJoin = join_ && cover_.isPlain;
+  for (size_t i = 0; i < pattern_.reads.size(); ++i) {
+    const Tile &tile = tiles[readOf_[i]];
+    mayFold &= tile.s0 == 1 || (tile.s0 == 0 && pattern_.reads[i].sc >= 0);
+    mayJoin &= tile.s0 == 1;
+  }
   if (!mayFold)
     return {{length_, 1}};
   // Cycles of a row, with what begins and ends an instruction divided among the rows.
-  const double begins =
-      static_cast<double>(
-          context_.plans[static_cast<size_t>(pattern_.instruction->index)].latency) /
-      static_cast<double>(rows);
+  auto begin = [&](const patterns::Pattern &pattern) {
+    const auto index = static_cast<size_t>(pattern.instruction->index);
+    return static_cast<double>(context_.plans[index].latency) / static_cast<double>(rows);
+  };
+  const double begins = begin(pattern_);
   auto costOf = [&](const Pass &pass) {
+    if (pass.joinsLanes)
+      return static_cast<double>(llvm::divideCeilSigned(pass.length, context_.lanes)) +
+             begin(*join_->pattern);
     const int64_t strips = llvm::divideCeilSigned(pass.width, context_.lanes),
                   left = llvm::divideCeilSigned(pass.left(), context_.lanes),
                   cycles = pass.length / pass.width * strips + left;
@@ -79,7 +87,13 @@ std::vector<Reduction::Pass> Reduction::passesOf(int64_t rows, int64_t columns,
   std::function<double(int64_t)> cheapest = [&](int64_t length) {
     if (const auto known = ways.find(length); known != ways.end())
       return known->second.cost;
+    const bool isFirst = length == length_;
     Way best{costOf({length, 1}), {length, 1}};
+    if (!isFirst && !again_)
+      best.cost = std::numeric_limits<double>::infinity();
+    if (join_ && (!isFirst || mayJoin) && length <= join_->pattern->ncLimit)
+      if (const double cost = costOf({length, 1, true}); cost < best.cost)
+        best = {cost, {length, 1, true}};
     for (int64_t width = 2; width <= std::min(length / 2, context_.lanes); ++width) {
       const Pass pass{length, width};
       if (pass.results() >= length)
@@ -107,6 +121,11 @@ Tile Reduction::run(std::vector<Task> &out, int64_t rows, int64_t columns,
   const patterns::Match *match = &cover_.match;
   Tile result;
   for (const Pass &pass : passesOf(rows, columns, tiles)) {
+    if (pass.joinsLanes) {
+      result = newTile(rows, columns);
+      emitJoin(out, rows, pass.length, operands, result);
+      break;
+    }
     if (pass.width == 1) {
       result = newTile(rows, columns);
       emit(out, *match, {1, rows, columns}, pass.length, operands, result);
@@ -131,9 +150,37 @@ Tile Reduction::run(std::vector<Task> &out, int64_t rows, int64_t columns,
     Tile partial = result;
     partial.s1 = result.s0;
     partial.s0 = 1;
-    operands.assign(again_->pattern->reads.size(), partial);
+    operands.assign((again_ ? again_ : join_)->pattern->reads.size(), partial);
   }
   return result;
+}
+
+// Rows of `tiles` are s1 apart, those of the result s0.
+void Reduction::emitJoin(std::vector<Task> &out, int64_t rows, int64_t length,
+                         llvm::ArrayRef<Tile> tiles, Tile result) {
+  const patterns::Pattern &pattern = *join_->pattern;
+  for (int64_t row = 0; row < rows; row += pattern.n0Limit) {
+    TaskForm::Builder task = context_.form(*pattern.instruction).build();
+    for (size_t i = 0; i < pattern.reads.size(); ++i) {
+      const patterns::OperandForm &operand = pattern.reads[i];
+      task.bufferAt(static_cast<size_t>(operand.operand), tiles[i].buffer,
+                    tiles[i].offset + row * tiles[i].s1)
+          .regAt(operand.s0, tiles[i].s1);
+      if (operand.sc >= 0)
+        task.regAt(operand.sc, 1);
+    }
+    task.bufferAt(static_cast<size_t>(pattern.result.operand), result.buffer,
+                  result.offset + row * result.s0)
+        .immAt(static_cast<size_t>(pattern.n0), std::min(pattern.n0Limit, rows - row))
+        .immAt(static_cast<size_t>(pattern.nc), length)
+        .regAt(pattern.n1, 1)
+        .regAt(pattern.result.s0, result.s0);
+    for (auto [operand, value] : join_->immediates)
+      task.immAt(static_cast<size_t>(operand), value);
+    for (auto [reg, value] : join_->registers)
+      task.regAt(reg, value);
+    out.push_back(task);
+  }
 }
 
 // Strides of `tiles` as of `run`; rows of the result are s0 apart.

@@ -2,7 +2,8 @@
 // tiles [row][element][column] of which the elements become one.
 //
 // Where a row has one column, one lane would be at work: elements are then reduced to as many
-// partial results as lanes can make at once, and those again, as long as that takes less time.
+// partial results as lanes can make at once, and those again, as long as that takes less time; or
+// the lanes are joined, of the row itself or of partial results.
 #pragma once
 
 #include "lowering.h"
@@ -36,12 +37,15 @@ private:
   // apart, and behind these a copy of each element that is left over.
   struct Pass {
     int64_t length, width;
+    bool joinsLanes = false; // all become one
     int64_t left() const { return length % width; }
     int64_t results() const { return width + left(); }
   };
   std::vector<Pass> passesOf(int64_t rows, int64_t columns, llvm::ArrayRef<Tile> tiles) const;
   void emit(std::vector<Task> &out, const patterns::Match &match, const Extent &extent,
             int64_t length, llvm::ArrayRef<Tile> tiles, Tile result);
+  void emitJoin(std::vector<Task> &out, int64_t rows, int64_t length, llvm::ArrayRef<Tile> tiles,
+                Tile result);
   Tile newTile(int64_t rows, int64_t columns);
 
   LoweringContext &context_;
@@ -49,6 +53,7 @@ private:
   const ReductionCover &cover_;
   const patterns::Pattern &pattern_;
   const patterns::Match *again_; // reduces partial results; null: nothing does
+  const patterns::Match *join_;  // reduces rows of them; null: nothing does
   llvm::SmallVector<Read> reads_;
   llvm::SmallVector<size_t> readOf_; // by Pattern::reads
   int64_t outer_ = 1, length_ = 1, inner_ = 1;

@@ -216,21 +216,30 @@ std::optional<ReductionCover> Selection::chooseReduction(llvm::ArrayRef<mlir::Op
         bytes += read.space == isa::Space::Acc ? 4 : 1;
       if (best && bytes >= bestBytes)
         continue;
-      best = ReductionCover{std::move(*match), function.operands, std::nullopt};
+      best =
+          ReductionCover{std::move(*match), function.operands, std::nullopt, std::nullopt, false};
       bestBytes = bytes;
     }
   }
-  if (best)
-    best->again = findAgain(*best->match.pattern, combinerOf(reduce));
+  if (!best)
+    return best;
+  const patterns::Pattern &pattern = *best->match.pattern;
+  best->again = findAgain(pattern, combinerOf(reduce), patterns_.reductions());
+  best->join = findAgain(pattern, combinerOf(reduce), patterns_.joins());
+  best->isPlain =
+      run.empty() && llvm::all_of(pattern.reads, [&](const patterns::OperandForm &read) {
+        return read.space == pattern.result.space;
+      });
   return best;
 }
 
-std::optional<patterns::Match> Selection::findAgain(const patterns::Pattern &first,
-                                                    const patterns::Reduction &reduction) const {
+std::optional<patterns::Match>
+Selection::findAgain(const patterns::Pattern &first, const patterns::Reduction &reduction,
+                     llvm::ArrayRef<patterns::Pattern> patterns) const {
   const isa::Space space = first.result.space;
   const patterns::Candidate candidate(
       plainFunction(first.result.type, space == isa::Space::Spad, space == isa::Space::Acc));
-  for (const patterns::Pattern &pattern : patterns_.reductions()) {
+  for (const patterns::Pattern &pattern : patterns) {
     auto match = patterns::match(isa_, pattern, candidate, reduction);
     const bool isServed = match && match->channels.empty() && match->tables.empty() &&
                           pattern.result.space == space &&

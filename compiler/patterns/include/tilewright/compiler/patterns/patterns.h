@@ -40,6 +40,8 @@ struct Pattern {
   isa::Type accumulator;
   isa::TermPtr init;
   int k1 = -1, k0 = -1; // registers of the extents of the reduction
+  // The reduction is along c, whose lanes are joined: one element for each y and x.
+  bool joinsLanes = false;
 };
 
 // Why an instruction of the vector unit is no pattern, in words.
@@ -54,10 +56,11 @@ public:
 
   const std::vector<Pattern> &maps() const { return maps_; }
   const std::vector<Pattern> &reductions() const { return reductions_; }
+  const std::vector<Pattern> &joins() const { return joins_; } // reductions along the lanes
   const std::vector<NoPattern> &others() const { return others_; }
 
 private:
-  std::vector<Pattern> maps_, reductions_;
+  std::vector<Pattern> maps_, reductions_, joins_;
   std::vector<NoPattern> others_;
 };
 

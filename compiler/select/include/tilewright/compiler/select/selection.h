@@ -31,6 +31,9 @@ struct ReductionCover {
   llvm::SmallVector<mlir::Value> operands; // by patterns::Match::operands' numbers
   // What reduces results of this one, where they stand, as it reduces; nothing: no instruction.
   std::optional<patterns::Match> again;
+  // What reduces rows of them, along its lanes; nothing: no instruction.
+  std::optional<patterns::Match> join;
+  bool isPlain = false; // elements of memory are reduced as they are, from where results stand, too
 };
 
 // Along which of a reduction's axes an operand has one element for all: those before the axis, the
@@ -124,7 +127,8 @@ private:
   std::optional<ReductionCover> chooseReduction(llvm::ArrayRef<mlir::Operation *> run,
                                                 kernel::ReduceOp reduce);
   std::optional<patterns::Match> findAgain(const patterns::Pattern &first,
-                                           const patterns::Reduction &reduction) const;
+                                           const patterns::Reduction &reduction,
+                                           llvm::ArrayRef<patterns::Pattern> patterns) const;
   std::vector<Found> matches(llvm::ArrayRef<mlir::Operation *> run, const RunContext &context);
   struct Attempt {
     bool isMatch = false;
