@@ -3,9 +3,11 @@
 #include "graph_queries.h"
 #include "softmax_match.h"
 #include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/float_builder.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -88,9 +90,10 @@ public:
         makeFinite(&op);
       if (isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op))
         spreadBias(&op);
-      if (auto matmul = dyn_cast<tosa::MatMulOp>(op))
+      if (auto matmul = dyn_cast<tosa::MatMulOp>(op)) {
+        takeFactors(matmul);
         matmulToConvolution(matmul);
-      else if (std::optional<Affine> affine = affineOf(&op))
+      } else if (std::optional<Affine> affine = affineOf(&op))
         if (!foldIntoConvolution(&op, *affine) && affine->perChannel && !isNormalized(affine->x))
           affineToDepthwise(&op, *affine);
     }
@@ -136,6 +139,34 @@ private:
       builder_.setInsertionPoint(op);
       op->setOperand(i, builder_.clone(*constant)->getResult(0));
     }
+  }
+
+  // One factor of a whole operand is one of the product: its rescale has it, and the operand is a
+  // part of what it is cut from.
+  void takeFactors(tosa::MatMulOp matmul) {
+    double factor = 1;
+    for (Value value : {matmul.getA(), matmul.getB()}) {
+      while (
+          value.hasOneUse() &&
+          isa_and_nonnull<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp>(value.getDefiningOp()))
+        value = value.getDefiningOp()->getOperand(0);
+      auto scaled = value.hasOneUse() ? value.getDefiningOp<tosa::MulOp>() : tosa::MulOp();
+      std::optional<Affine> affine = scaled ? affineOf(scaled) : std::nullopt;
+      if (!affine || affine->factor.size() != 1 || !(affine->factor[0] > 0) ||
+          !std::isfinite(affine->factor[0]))
+        continue;
+      factor *= affine->factor[0];
+      scaled.replaceAllUsesWith(affine->x);
+    }
+    if (factor == 1)
+      return;
+    builder_.setInsertionPointAfter(matmul);
+    FloatBuilder floats(builder_);
+    floats.at(matmul.getLoc(), sourceLocationOf(matmul));
+    Value result = matmul.getOutput();
+    Value scaled = floats.multiplyScalar(result, static_cast<float>(factor));
+    result.replaceAllUsesExcept(scaled, scaled.getDefiningOp());
+    builder_.setInsertionPoint(matmul);
   }
 
   // `value` in another shape; products that read the same read one value.
