@@ -158,6 +158,54 @@ LogicalResult sinkThroughTile(tosa::TileOp op, PatternRewriter &rewriter) {
   return sinkThroughShapes(op, rewriter, {1});
 }
 
+// Runs of `dims` whose products are `merged`; nothing where these are none.
+std::optional<llvm::SmallVector<llvm::SmallVector<int32_t>>> runsOf(const Dims &dims,
+                                                                    const Dims &merged) {
+  llvm::SmallVector<llvm::SmallVector<int32_t>> runs;
+  size_t next = 0;
+  for (const int64_t wanted : merged) {
+    llvm::SmallVector<int32_t> run;
+    int64_t elements = 1;
+    while (next < dims.size() && (run.empty() || elements < wanted)) {
+      elements *= dims[next];
+      run.push_back(static_cast<int32_t>(next++));
+    }
+    if (run.empty() || elements != wanted)
+      return std::nullopt;
+    runs.push_back(run);
+  }
+  return next == dims.size() ? std::optional(runs) : std::nullopt;
+}
+
+// A reshape merges dimensions that stand side by side before the transpose as well, as those of an
+// image's pixels do.
+LogicalResult sinkThroughReshape(tosa::ReshapeOp op, PatternRewriter &rewriter) {
+  auto transpose = op.getInput1().getDefiningOp<tosa::TransposeOp>();
+  if (!transpose || !movesData(transpose) || isConstantOrItsTranspose(transpose.getOutput()))
+    return failure();
+  const Permutation perm(transpose.getPerms());
+  const auto runs = runsOf(dimsOf(transpose.getOutput()), dimsOf(op.getOutput()));
+  if (!runs)
+    return failure();
+  llvm::SmallVector<std::pair<int32_t, int32_t>> order; // where a run begins before, its number
+  for (const auto &[number, run] : llvm::enumerate(*runs)) {
+    for (size_t i = 1; i < run.size(); ++i)
+      if (perm[run[i]] != perm[run[i - 1]] + 1)
+        return failure();
+    order.emplace_back(perm[run.front()], static_cast<int32_t>(number));
+  }
+  llvm::sort(order);
+  Permutation moved(order.size());
+  Dims shape;
+  for (const auto &[place, each] : llvm::enumerate(order)) {
+    moved[each.second] = static_cast<int32_t>(place);
+    shape.push_back(dimsOf(op.getOutput())[each.second]);
+  }
+  mlir::Value merged = makeReshape(rewriter, op.getLoc(), transpose.getInput1(), shape);
+  rewriter.replaceOp(op, makeTranspose(rewriter, transpose.getLoc(), merged, moved));
+  return success();
+}
+
 } // namespace
 
 void addTransposeSinking(mlir::RewritePatternSet &patterns) {
@@ -170,6 +218,7 @@ void addTransposeSinking(mlir::RewritePatternSet &patterns) {
       .add(sinkThroughAxis<tosa::ReduceAnyOp>)
       .add(sinkThroughAxis<tosa::ConcatOp>)
       .add(sinkThroughAxis<tosa::ReverseOp>)
+      .add(sinkThroughReshape)
       .add(sinkThroughPad)
       .add(sinkThroughSlice)
       .add(sinkThroughTile);

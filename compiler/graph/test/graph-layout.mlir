@@ -152,3 +152,34 @@ func.func @no_ping_pong(%x: tensor<1x1x1x4xf32>, %y: tensor<1x4x1x1xf32>) -> ten
   %1 = tosa.mul %0, %y, %shift : (tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>, tensor<1xi8>) -> tensor<1x4x1x1xf32>
   return %1 : tensor<1x4x1x1xf32>
 }
+
+// -----
+
+// The pixels of an image become tokens: they stand side by side in both layouts.
+// CHECK-LABEL: @pixels_become_tokens
+// CHECK-NOT: tosa.transpose
+// CHECK: %[[TOKENS:.*]] = tosa.reshape %arg0, {{.*}} -> tensor<1x6x4xf32>
+// CHECK: tosa.concat %{{.*}}, %[[TOKENS]] {axis = 1 : i32}
+// CHECK-NOT: tosa.transpose
+func.func @pixels_become_tokens(%x: tensor<1x2x3x4xf32>) -> tensor<1x7x4xf32> {
+  %class = "tosa.const"() <{values = dense<1.0> : tensor<1x4x1xf32>}> : () -> tensor<1x4x1xf32>
+  %shape = tosa.const_shape {values = dense<[1, 4, 6]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %0 = tosa.transpose %x {perms = array<i32: 0, 3, 1, 2>} : (tensor<1x2x3x4xf32>) -> tensor<1x4x2x3xf32>
+  %1 = tosa.reshape %0, %shape : (tensor<1x4x2x3xf32>, !tosa.shape<3>) -> tensor<1x4x6xf32>
+  %2 = tosa.concat %class, %1 {axis = 2 : i32} : (tensor<1x4x1xf32>, tensor<1x4x6xf32>) -> tensor<1x4x7xf32>
+  %3 = tosa.transpose %2 {perms = array<i32: 0, 2, 1>} : (tensor<1x4x7xf32>) -> tensor<1x7x4xf32>
+  return %3 : tensor<1x7x4xf32>
+}
+
+// -----
+
+// Channels and rows are not side by side before the transpose: it stays.
+// CHECK-LABEL: @channels_with_rows
+// CHECK: %[[T:.*]] = tosa.transpose
+// CHECK: tosa.reshape %[[T]]
+func.func @channels_with_rows(%x: tensor<1x2x3x4xf32>) -> tensor<1x8x3xf32> {
+  %shape = tosa.const_shape {values = dense<[1, 8, 3]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %0 = tosa.transpose %x {perms = array<i32: 0, 3, 1, 2>} : (tensor<1x2x3x4xf32>) -> tensor<1x4x2x3xf32>
+  %1 = tosa.reshape %0, %shape : (tensor<1x4x2x3xf32>, !tosa.shape<3>) -> tensor<1x8x3xf32>
+  return %1 : tensor<1x8x3xf32>
+}
