@@ -265,10 +265,12 @@ private:
   Ready joinLanes(const Step &step, Ready tap) {
     const int bits = step.accumulator.bits;
     const LogicOperator combiner = combinerOf(step);
+    // Sums and comparisons share the tree's registers, whose values may also stay.
     const int64_t select = technology_.delay(LogicOperator::Select, bits),
-                  join = technology_.delay(combiner, bits) +
+                  join = technology_.delay(combiner, bits) + 2 * select +
                          (combiner == LogicOperator::Compare
-                              ? 2 * select + Technology::fanOut(bits) // of what is found
+                              // What is found selects all bits of the value, and of its buffers.
+                              ? 2 * select + 2 * Technology::fanOut(bits)
                               : 0),
                   areaOfJoin = technology_.area(combiner, bits) +
                                (combiner == LogicOperator::Compare
@@ -284,8 +286,9 @@ private:
       made_.tree.back().push_back(operation.first);
     };
     level("rest",
+          // The instruction selects what is at rest, and the count whether a lane is.
           select + technology_.delay(LogicOperator::Compare, amountBits) +
-              Technology::fanOut(lanes_ * bits),
+              2 * Technology::fanOut(lanes_ * bits),
           technology_.area(LogicOperator::Select, bits));
     for (int64_t joined = 1; joined < lanes_; joined *= 2) {
       const int64_t pairs = (lanes_ + joined - 1) / (2 * joined);
