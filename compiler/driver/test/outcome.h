@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct NetworkOutcome {
   int64_t cycles = 0, dramBytes = 0;
   std::string plan, summary;
   std::vector<LayerInfo> layers;
+  std::map<std::string, int64_t> instructions; // how many were executed, by name
 };
 
 // `text`: a module of integer TOSA.
@@ -52,8 +54,14 @@ inline NetworkOutcome outcomeOf(const std::string &text, const std::string &targ
   result.output.assign(reinterpret_cast<const char *>(dram.data()) + output.address,
                        bytesOf(output));
   result.cycles = record.cycles;
-  for (const InstructionRecord &each : record.trace)
+  const auto *bits = reinterpret_cast<const uint8_t *>(program.code.data());
+  for (const InstructionRecord &each : record.trace) {
     result.dramBytes += each.dramReadBytes + each.dramWriteBytes;
+    isa::DecodedInstruction decoded;
+    std::string reason;
+    isa.decode(bits + each.pc * static_cast<uint64_t>(isa.instructionBytes()), decoded, reason);
+    ++result.instructions[isa.instructions()[static_cast<size_t>(decoded.instruction)].name];
+  }
   result.plan = compiled.plan;
   result.summary = compiled.summary;
   result.layers = program.layers;

@@ -63,19 +63,23 @@ const Case cases[] = {
 )"},
 };
 
-class Region : public ::testing::TestWithParam<std::tuple<Case, const char *>> {};
-
-TEST_P(Region, GivesWhatLayersApartGive) {
-  const auto &[each, target] = GetParam();
-  const std::string text = R"(
+std::string networkOf(const Case &each) {
+  return R"(
 func.func @main(%x: tensor<8x24x40xi8>) -> tensor<8x24x40xi8> {
   %one = "tosa.const"() {values = dense<1073741824> : tensor<1xi32>} : () -> tensor<1xi32>
   %shift = "tosa.const"() {values = dense<34> : tensor<1xi8>} : () -> tensor<1xi8>
   %zp = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
   %zp32 = "tosa.const"() {values = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
   %w = tosa.cast %x : (tensor<8x24x40xi8>) -> tensor<8x24x40xi32>
-)" + each.body + narrowed("%y", "%e", "8x24x40") +
-                           "return %y : tensor<8x24x40xi8>\n}\n";
+)" + each.body +
+         narrowed("%y", "%e", "8x24x40") + "return %y : tensor<8x24x40xi8>\n}\n";
+}
+
+class Region : public ::testing::TestWithParam<std::tuple<Case, const char *>> {};
+
+TEST_P(Region, GivesWhatLayersApartGive) {
+  const auto &[each, target] = GetParam();
+  const std::string text = networkOf(each);
   const NetworkOutcome region = outcomeOf(text, target, true, "cycle"),
                        apart = outcomeOf(text, target, false, "cycle");
   EXPECT_EQ(region.output, apart.output);
@@ -92,6 +96,87 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Region,
                            return std::string(std::get<0>(info.param).name) + "_" +
                                   std::get<1>(info.param);
                          });
+
+// The greatest of a row and its sum are made along the lanes where the machine does so, and else
+// strip by strip.
+TEST(RowReduction, TakesInstructionsAlongTheLanesWhereThereAreSome) {
+  const std::string overlay = ::testing::TempDir() + "/region_test_no_lanes.yaml";
+  std::ofstream(overlay) << "schema: \"tilewright/overlay/1\"\nname: \"no-lanes\"\n"
+                            "summary: \"Removes reductions along the lanes.\"\n"
+                            "instructions: { vsum.lanes: null, vmaximum.lanes: null }\n";
+  const std::string text = networkOf(cases[0]);
+  NetworkOutcome joined = outcomeOf(text, "edge16", true, "cycle"),
+                 strips = outcomeOf(text, "edge16", true, "cycle", {overlay});
+  EXPECT_GT(joined.instructions["vmaximum.lanes"], 0);
+  EXPECT_GT(joined.instructions["vsum.lanes"], 0);
+  EXPECT_GT(strips.instructions["vmaximum"], 0);
+  EXPECT_EQ(joined.output, strips.output);
+  EXPECT_LT(joined.cycles, strips.cycles);
+}
+
+// Three projections of 49 rows and attention of 8 heads on them, and a projection of what it gives.
+std::string attentionNetwork() {
+  uint32_t seed = 1;
+  const auto projection = [&](const std::string &result, const std::string &value,
+                              int64_t channels) {
+    std::string bytes;
+    for (int64_t i = 0; i < 256 * channels; ++i, seed = seed * 1103515245 + 12345)
+      bytes += fmt::format("{:02X}", seed >> 24);
+    return fmt::format(
+               "%w{0} = \"tosa.const\"() {{values = dense<\"0x{3}\"> : tensor<256x1x1x{2}xi8>}} : "
+               "() -> tensor<256x1x1x{2}xi8>\n"
+               "%a{0} = tosa.conv2d {1}, %w{0}, %zp32, %zp, %zp {{acc_type = i32, pad = array<i64: "
+               "0, 0, 0, 0>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>}} : "
+               "(tensor<1x49x1x{2}xi8>, tensor<256x1x1x{2}xi8>, tensor<1xi32>, tensor<1xi8>, "
+               "tensor<1xi8>) -> tensor<1x49x1x256xi32>\n",
+               result, value, channels, bytes) +
+           narrowed("%" + result, "%a" + result, "1x49x1x256");
+  };
+  // `result`: the heads of a projection, in an order of dimensions.
+  const auto heads = [](const std::string &result, const std::string &value,
+                        const std::string &order, const std::string &shape) {
+    return fmt::format("%r{0} = tosa.reshape {1}, %heads : (tensor<1x49x1x256xi8>, "
+                       "!tosa.shape<3>) -> tensor<49x8x32xi8>\n"
+                       "%{0} = tosa.transpose %r{0} {{perms = array<i32: {2}>}} : "
+                       "(tensor<49x8x32xi8>) -> tensor<{3}xi8>\n",
+                       result, value, order, shape);
+  };
+  return R"(
+func.func @main(%x: tensor<1x49x1x64xi8>) -> tensor<1x49x1x256xi8> {
+  %one = "tosa.const"() {values = dense<1073741824> : tensor<1xi32>} : () -> tensor<1xi32>
+  %shift = "tosa.const"() {values = dense<38> : tensor<1xi8>} : () -> tensor<1xi8>
+  %zp = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+  %zp32 = "tosa.const"() {values = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %heads = tosa.const_shape {values = dense<[49, 8, 32]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %rows = tosa.const_shape {values = dense<[1, 49, 1, 256]> : tensor<4xindex>} : () -> !tosa.shape<4>
+)" + projection("q", "%x", 64) +
+         heads("qh", "%q", "1, 0, 2", "8x49x32") + projection("k", "%x", 64) +
+         heads("kh", "%k", "1, 2, 0", "8x32x49") + projection("v", "%x", 64) +
+         heads("vh", "%v", "1, 0, 2", "8x49x32") + R"(
+  %p = tosa.matmul %qh, %kh, %zp, %zp : (tensor<8x49x32xi8>, tensor<8x32x49xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<8x49x49xi32>
+  %m = tosa.reduce_max %p {axis = 2 : i32} : (tensor<8x49x49xi32>) -> tensor<8x49x1xi32>
+  %d = tosa.sub %p, %m : (tensor<8x49x49xi32>, tensor<8x49x1xi32>) -> tensor<8x49x49xi32>
+  %one22 = "tosa.const"() {values = dense<4194304> : tensor<1xi32>} : () -> tensor<1xi32>
+  %n = tosa.rescale %d, %one22, %shift, %zp32, %zp {scale32 = true, rounding_mode = SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false} : (tensor<8x49x49xi32>, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<8x49x49xi8>
+  %o = tosa.matmul %n, %vh, %zp, %zp : (tensor<8x49x49xi8>, tensor<8x49x32xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<8x49x32xi32>
+)" + narrowed("%on", "%o", "8x49x32") +
+         R"(
+  %t = tosa.transpose %on {perms = array<i32: 1, 0, 2>} : (tensor<8x49x32xi8>) -> tensor<49x8x32xi8>
+  %i = tosa.reshape %t, %rows : (tensor<49x8x32xi8>, !tosa.shape<4>) -> tensor<1x49x1x256xi8>
+)" + projection("y", "%i", 256) +
+         "return %y : tensor<1x49x1x256xi8>\n}\n";
+}
+
+// The vector unit's parameters by channel are the projection's again when it goes on.
+TEST(Attention, GivesTheSameBesideTheProjectionsThatItReads) {
+  const std::string text = attentionNetwork();
+  for (const char *target : {"edge16", "edge32", "odd12x20"}) {
+    const NetworkOutcome beside = outcomeOf(text, target, true, "cycle"),
+                         apart = outcomeOf(text, target, false, "cycle");
+    EXPECT_TRUE(beside.output == apart.output) << target;
+    EXPECT_LT(beside.cycles, apart.cycles) << target;
+  }
+}
 
 } // namespace
 

@@ -117,6 +117,23 @@ TEST(Patterns, TheShippedInstructionsAreDerived) {
     EXPECT_FALSE(other.reason.empty()) << other.instruction->name;
 }
 
+// They leave one element of a row, for which other tiles are needed than for a reduction of strips.
+TEST(Patterns, ReductionsAlongTheLanesStandApart) {
+  const PatternSet patterns(shipped());
+  std::vector<std::string> joins, rest;
+  for (const Pattern &pattern : patterns.joins()) {
+    joins.push_back(pattern.instruction->name);
+    EXPECT_TRUE(pattern.isReduction && pattern.joinsLanes) << joins.back();
+  }
+  for (const Pattern &pattern : patterns.reductions())
+    rest.push_back(pattern.instruction->name);
+  for (const NoPattern &other : patterns.others())
+    rest.push_back(other.instruction->name);
+  EXPECT_THAT(joins, testing::UnorderedElementsAre("vsum.lanes", "vmaximum.lanes"));
+  for (const std::string &name : joins)
+    EXPECT_THAT(rest, testing::Not(Contains(name)));
+}
+
 TEST(Patterns, EachFunctionFindsItsInstruction) {
   auto names = [](const std::string &text, std::vector<Operand> operands) {
     return matching(shipped(), function(text, std::move(operands)));

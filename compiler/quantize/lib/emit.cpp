@@ -208,7 +208,7 @@ private:
   Accumulator combineElements(IntegerBuilder &integer, Operation *op, const Anchor &anchor) {
     Value a = op->getOperand(0), b = op->getOperand(1);
     if (isa<tosa::MulOp>(op)) {
-      if (isSum(a) && plan_.isSummedSquare(op))
+      if (isSum(a) && plan_.isSummedSquare(op) && plan_.sums.contains(anchor.result))
         return squareToSum(integer, op, sumOf(integer, a));
       if (isSum(a) || isSum(b))
         return multiply(integer, sumOf(integer, a), sumOf(integer, b));

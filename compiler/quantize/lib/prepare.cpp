@@ -144,6 +144,9 @@ private:
   // One factor of a whole operand is one of the product: its rescale has it, and the operand is a
   // part of what it is cut from.
   void takeFactors(tosa::MatMulOp matmul) {
+    if (constantReals(
+            matmul.getB())) // whose rescale or weights take them without a reshape between
+      return;
     double factor = 1;
     for (Value value : {matmul.getA(), matmul.getB()}) {
       while (

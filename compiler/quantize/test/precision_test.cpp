@@ -123,6 +123,101 @@ TEST_F(Extended, DepthwiseConvolutionsAndAveragesReadEightBitsOfSixteen) {
             1);
 }
 
+// Sixteen bits between operators, eight of products.
+class Mixed : public Extended {
+protected:
+  Mixed() { precision_ = Precision::Mixed; }
+
+  // %y: rows of %r, brought to one mean and deviation.
+  const std::string normalize = R"(
+    %n = "tosa.const"() {values = dense<0.015625> : tensor<1x1x1xf32>} : () -> tensor<1x1x1xf32>
+    %s = tosa.reduce_sum %r {axis = 2 : i32} : (tensor<1x6x64xf32>) -> tensor<1x6x1xf32>
+    %m = tosa.mul %s, %n, %shift : (tensor<1x6x1xf32>, tensor<1x1x1xf32>, tensor<1xi8>) -> tensor<1x6x1xf32>
+    %d = tosa.sub %r, %m : (tensor<1x6x64xf32>, tensor<1x6x1xf32>) -> tensor<1x6x64xf32>
+    %q = tosa.mul %d, %d, %shift : (tensor<1x6x64xf32>, tensor<1x6x64xf32>, tensor<1xi8>) -> tensor<1x6x64xf32>
+    %t = tosa.reduce_sum %q {axis = 2 : i32} : (tensor<1x6x64xf32>) -> tensor<1x6x1xf32>
+    %v = tosa.mul %t, %n, %shift : (tensor<1x6x1xf32>, tensor<1x1x1xf32>, tensor<1xi8>) -> tensor<1x6x1xf32>
+    %i = tosa.rsqrt %v : (tensor<1x6x1xf32>) -> tensor<1x6x1xf32>
+    %y = tosa.mul %d, %i, %shift : (tensor<1x6x64xf32>, tensor<1x6x1xf32>, tensor<1xi8>) -> tensor<1x6x64xf32>
+  )";
+  const std::string sum = R"(
+    %r = tosa.add %x, %other : (tensor<1x6x64xf32>, tensor<1x6x64xf32>) -> tensor<1x6x64xf32>
+  )";
+};
+
+// The sum keeps it at more bits.
+TEST_F(Mixed, ProductsOfOneNormalizedValueReadOneRescaleToEightBits) {
+  std::string body = sum + normalize, products;
+  for (const char *name : {"a", "e", "f"}) {
+    body += weights(std::string(name) + "w", {1, 64, 8});
+    products += std::string("%") + name + " = tosa.matmul %y, %" + name +
+                "w, %z, %z : (tensor<1x6x64xf32>, tensor<1x64x8xf32>, tensor<1xf32>, "
+                "tensor<1xf32>) -> tensor<1x6x8xf32>\n";
+  }
+  products += "%h = tosa.add %y, %x : (tensor<1x6x64xf32>, tensor<1x6x64xf32>) -> "
+              "tensor<1x6x64xf32>\n";
+  const std::string type = "tensor<1x6x8xf32>",
+                    types = type + ", " + type + ", " + type + ", tensor<1x6x64xf32>";
+  for (double each :
+       decibels("(%x: tensor<1x6x64xf32>, %other: tensor<1x6x64xf32>) -> (" + types + ")",
+                body + products + "return %a, %e, %f, %h : " + types))
+    EXPECT_GT(each, 30);
+  ASSERT_EQ(count("tosa.conv2d"), 3);
+  llvm::SmallPtrSet<mlir::Operation *, 4> rescales;
+  integer_->walk([&](mlir::tosa::Conv2DOp op) {
+    mlir::Value value = op.getInput();
+    while (auto reshape = value.getDefiningOp<mlir::tosa::ReshapeOp>())
+      value = reshape.getInput1();
+    auto rescale = value.getDefiningOp<mlir::tosa::RescaleOp>();
+    ASSERT_TRUE(rescale);
+    EXPECT_FALSE(llvm::cast<mlir::RankedTensorType>(rescale.getInput().getType())
+                     .getElementType()
+                     .isInteger(8));
+    rescales.insert(rescale);
+  });
+  EXPECT_EQ(rescales.size(), 1u);
+}
+
+TEST_F(Mixed, SquaresThatAreSummedUpAreProductsOfAllBits) {
+  EXPECT_GT(decibels("(%x: tensor<1x6x64xf32>, %other: tensor<1x6x64xf32>) -> tensor<1x6x64xf32>",
+                     sum + normalize + "return %y : tensor<1x6x64xf32>")[0],
+            30);
+  int squares = 0;
+  integer_->walk([&](mlir::tosa::ReduceSumOp op) {
+    mlir::Value value = op.getInput();
+    while (auto rescale = value.getDefiningOp<mlir::tosa::RescaleOp>())
+      value = rescale.getInput();
+    EXPECT_FALSE(value.getDefiningOp<mlir::tosa::TableOp>());
+    if (auto product = value.getDefiningOp<mlir::tosa::MulOp>())
+      squares += product.getInput1() == product.getInput2();
+  });
+  EXPECT_EQ(squares, 1);
+}
+
+// Rows of the greatest sum of squares and of the greatest single one, which no sample had.
+TEST_F(Mixed, SquaresOfTheGreatestInputsStayWithinTheirBits) {
+  decibels("(%x: tensor<1x6x64xf32>, %other: tensor<1x6x64xf32>) -> tensor<1x6x64xf32>",
+           sum + normalize + "return %y : tensor<1x6x64xf32>");
+  Tensor extremes = makeTensor(DType::I8, {1, 6, 64});
+  const auto isLow = [](int64_t row, int64_t i) { return row < 3 ? i % 2 == 0 : i == 0; };
+  for (int64_t i = 0; i < 6 * 64; ++i)
+    extremes.data<int8_t>()[i] = isLow(i / 64, i % 64) ? -128 : 127;
+  const std::vector<Tensor> results = FloatExecutable::create(*integer_)->run({extremes, extremes});
+  const double scale = scaleOf("tilewright.scale", true, 0),
+               zero = scaleOf("tilewright.zero_point", true, 0);
+  ASSERT_EQ(results[0].dtype, DType::I16);
+  double greatestLow = -HUGE_VAL, farthest = 0; // of the others, from where they belong
+  for (int64_t i = 0; i < 6 * 64; ++i) {
+    const double y = (results[0].data<int16_t>()[i] - zero) * scale;
+    if (isLow(i / 64, i % 64))
+      greatestLow = std::max(greatestLow, y);
+    else
+      farthest = std::max(farthest, std::fabs(y - (i / 64 < 3 ? 1 : 1 / std::sqrt(63))));
+  }
+  EXPECT_LT(greatestLow, -0.9);
+  EXPECT_LT(farthest, 0.02);
+}
+
 // What precision is chosen, and by what.
 class Automatic : public Extended {
 protected:

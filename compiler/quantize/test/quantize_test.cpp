@@ -8,6 +8,18 @@ namespace tilewright {
 
 namespace {
 
+// %l: an eighth of the first half of %x; %t: the other half, transposed.
+const std::string halves = R"(
+    %e = "tosa.const"() {values = dense<0.125> : tensor<1x1x1xf32>} : () -> tensor<1x1x1xf32>
+    %from = tosa.const_shape {values = dense<0> : tensor<3xindex>} : () -> !tosa.shape<3>
+    %half = tosa.const_shape {values = dense<[0, 0, 4]> : tensor<3xindex>} : () -> !tosa.shape<3>
+    %size = tosa.const_shape {values = dense<[2, 6, 4]> : tensor<3xindex>} : () -> !tosa.shape<3>
+    %f = tosa.slice %x, %from, %size : (tensor<2x6x8xf32>, !tosa.shape<3>, !tosa.shape<3>) -> tensor<2x6x4xf32>
+    %g = tosa.slice %x, %half, %size : (tensor<2x6x8xf32>, !tosa.shape<3>, !tosa.shape<3>) -> tensor<2x6x4xf32>
+    %l = tosa.mul %f, %e, %shift : (tensor<2x6x4xf32>, tensor<1x1x1xf32>, tensor<1xi8>) -> tensor<2x6x4xf32>
+    %t = tosa.transpose %g {perms = array<i32: 0, 2, 1>} : (tensor<2x6x4xf32>) -> tensor<2x4x6xf32>
+)";
+
 TEST_F(Quantize, ConvolutionWithPerChannelWeightsGivesSixteenBitsAtTheOutput) {
   EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x4xf32>",
                      convolve + "return %c : tensor<1x4x6x4xf32>")[0],
@@ -126,6 +138,41 @@ TEST_F(Quantize, MultipliesActivations) {
     %p = tosa.matmul %x, %y, %z, %z : (tensor<2x3x4xf32>, tensor<2x4x5xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x3x5xf32>
     return %p : tensor<2x3x5xf32>)")[0],
             34);
+}
+
+// Between two slices of one value and their product nothing is rounded.
+TEST_F(Quantize, AFactorOfAProductsOperandGoesIntoItsRescale) {
+  EXPECT_GT(decibels("(%x: tensor<2x6x8xf32>) -> tensor<2x6x6xf32>", halves + R"(
+    %p = tosa.matmul %l, %t, %z, %z : (tensor<2x6x4xf32>, tensor<2x4x6xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x6x6xf32>
+    return %p : tensor<2x6x6xf32>)")[0],
+            34);
+  EXPECT_EQ(count("tosa.table") + count("tosa.mul"), 0);
+  EXPECT_EQ(count("tosa.rescale"), 1);
+  integer_->walk(
+      [](mlir::tosa::MatMulOp op) { EXPECT_TRUE(op.getA().getDefiningOp<mlir::tosa::SliceOp>()); });
+}
+
+TEST_F(Quantize, AFactorThatAnotherReaderNeedsStaysWhereItIs) {
+  for (double each :
+       decibels("(%x: tensor<2x6x8xf32>) -> (tensor<2x6x6xf32>, tensor<2x6x4xf32>)", halves + R"(
+    %p = tosa.matmul %l, %t, %z, %z : (tensor<2x6x4xf32>, tensor<2x4x6xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x6x6xf32>
+    return %p, %l : tensor<2x6x6xf32>, tensor<2x6x4xf32>)"))
+    EXPECT_GT(each, 30);
+  EXPECT_EQ(count("tosa.table"), 1);
+}
+
+// Behind the convolution a reshape would be between them.
+TEST_F(Quantize, AFactorAheadOfAConstantMatrixIsTheSumsThatItIsOf) {
+  EXPECT_GT(decibels("(%x: tensor<1x5x3xf32>, %y: tensor<1x5x3xf32>) -> tensor<1x5x2xf32>", R"(
+    %m = "tosa.const"() {values = dense<[[[1.0, -2.0], [0.5, 0.25], [3.0, 0.0]]]> : tensor<1x3x2xf32>} : () -> tensor<1x3x2xf32>
+    %e = "tosa.const"() {values = dense<0.125> : tensor<1x1x1xf32>} : () -> tensor<1x1x1xf32>
+    %s = tosa.add %x, %y : (tensor<1x5x3xf32>, tensor<1x5x3xf32>) -> tensor<1x5x3xf32>
+    %l = tosa.mul %s, %e, %shift : (tensor<1x5x3xf32>, tensor<1x1x1xf32>, tensor<1xi8>) -> tensor<1x5x3xf32>
+    %p = tosa.matmul %l, %m, %z, %z : (tensor<1x5x3xf32>, tensor<1x3x2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x5x2xf32>
+    return %p : tensor<1x5x2xf32>)")[0],
+            34);
+  EXPECT_EQ(count("tosa.conv2d"), 1);
+  EXPECT_EQ(count("tosa.table") + count("tosa.mul"), 0);
 }
 
 TEST_F(Quantize, PerChannelArithmeticBecomesADepthwiseConvolution) {

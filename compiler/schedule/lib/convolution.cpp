@@ -53,7 +53,8 @@ public:
   // The same if each operation behind it took an instruction; nothing where that is no difference.
   const std::optional<ConvProblem> &unfused() const { return unfused_; }
   // Appends the steps of `plan`. For a trial, weights get an address and are not put into DRAM.
-  void lower(const ConvPlan &plan, bool isTrial);
+  // `isAlone`: nothing else runs between its steps.
+  void lower(const ConvPlan &plan, bool isTrial, bool isAlone = true);
 
 private:
   void probe();
@@ -131,7 +132,7 @@ void Convolution::probe() {
     takeOperations(unfused_.emplace(p_), *unfused);
 }
 
-void Convolution::lower(const ConvPlan &plan, bool isTrial) {
+void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
   plan_ = plan;
   steps_.plan = tilewright::describe(p_, plan_);
   if (plan.streamFolds > 0) {
@@ -178,6 +179,8 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
     for (int64_t first = 0; first < folds; first += each) {
       steps_.steps.emplace_back();
       Step &step = steps_.steps.back();
+      if (!isAlone)
+        chain.ops().forget();
       if (steps_.steps.size() == 1)
         chain.prepare(step.constants);
       weights_ = stage_.loadWeights(step, place.n, chunk, {first, std::min(folds, first + each)});
@@ -205,6 +208,8 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial) {
       return addParts(place, chunk);
     steps_.steps.emplace_back();
     Step &step = steps_.steps.back();
+    if (!isAlone)
+      chain.ops().forget(); // others have selected theirs
     if (steps_.steps.size() == 1)
       chain.prepare(step.constants);
     if (loadedChunk != &chunk || (p_.weightsAreActivations && loadedBatch != place.n))
@@ -462,6 +467,16 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
       .emplace(signature,
                LoweringContext::Chosen{plan, std::move(trial->layout), trial->cycles, untuned})
       .first->second;
+}
+
+bool lowerBeside(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
+  Convolution convolution(context, group, steps);
+  const ConvPlan &plan = tunedFor(context, group, convolution).plan;
+  // What is left of a step goes into the next one, or weights stream with their own code.
+  if (plan.merge == TapMerge::All || plan.streamFolds > 0)
+    return false;
+  convolution.lower(plan, false, false);
+  return true;
 }
 
 void lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &steps) {

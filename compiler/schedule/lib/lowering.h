@@ -378,6 +378,8 @@ std::string signatureOf(const LoweringContext &context, kernel::GroupOp group);
 // fits on chip.
 void lowerConvolution(LoweringContext &context, kernel::GroupOp group,
                       Steps &steps); // conv2d, matmul
+// The same for steps between which others run; false where its plan does not allow that.
+bool lowerBeside(LoweringContext &context, kernel::GroupOp group, Steps &steps);
 // Cycles of a convolution's best plan by the estimator, on an empty chip. `first`:
 // firstConvolutionPlan, if that was tried out.
 int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group,

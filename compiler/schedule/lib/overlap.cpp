@@ -86,8 +86,8 @@ private:
     Steps early, late;
     early.layer = static_cast<int>(first.place);
     late.layer = static_cast<int>(second.place);
-    lowerPart(context_, first, {a}, early);
-    lowerPart(context_, second, {b}, late);
+    lowerPart(context_, first, {a, false, true}, early);
+    lowerPart(context_, second, {b, true, false}, late);
     timeline.add(std::move(early));
     if (timeline.add(std::move(late)) == 0)
       throw UserError({}, "nothing overlaps", "");
@@ -157,6 +157,11 @@ std::map<size_t, PartPlan> planOverlaps(LoweringContext &context,
 void lowerPart(LoweringContext &context, const Part &part, const PartPlan &plan, Steps &steps) {
   if (part.beside)
     return lowerSideBySide(context, *part.beside, steps);
+  if (!part.region && (plan.joins || plan.isJoined)) {
+    if (!lowerBeside(context, part.group, steps))
+      throw UserError({}, "its steps are not its own", "");
+    return;
+  }
   if (!part.region)
     return lowerConvolution(context, part.group, steps);
   ChosenRegion region = *part.region;

@@ -94,7 +94,8 @@ std::vector<Reduction::Pass> Reduction::passesOf(int64_t rows, int64_t columns,
     if (join_ && (!isFirst || mayJoin) && length <= join_->pattern->ncLimit)
       if (const double cost = costOf({length, 1, true}); cost < best.cost)
         best = {cost, {length, 1, true}};
-    for (int64_t width = 2; width <= std::min(length / 2, context_.lanes); ++width) {
+    for (int64_t width = 2; (isFirst || again_) && width <= std::min(length / 2, context_.lanes);
+         ++width) {
       const Pass pass{length, width};
       if (pass.results() >= length)
         continue;

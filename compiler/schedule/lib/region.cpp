@@ -289,6 +289,7 @@ std::optional<Region> Region::make(LoweringContext &context, llvm::ArrayRef<kern
     region.ranks_.outer.insert(region.ranks_.outer.begin(), 1);
   for (Kernel &kernel : region.kernels_)
     region.giveShapes(kernel);
+  region.findTurns();
   for (const Kernel &kernel : region.kernels_)
     if (region.ownRanks(kernel) > tileRanks)
       return std::nullopt;
@@ -541,13 +542,23 @@ llvm::SmallVector<Tile> Region::multiply(Steps &steps, Step &step, Running &runn
   return sums;
 }
 
+// Stages come before the order of kernels.
 bool Region::isReadBehind(const Kernel &kernel, mlir::Value value) const {
   mlir::Value memory = kernel::memoryOf(value);
   auto isIt = [&](mlir::Value read) { return kernel::memoryOf(read) == memory; };
-  return llvm::any_of(kernels_, [&](const Kernel &later) {
-    return &later > &kernel && (llvm::any_of(later.operands, isIt) ||
-                                (later.product && isIt(productOf(later.product).getA())));
-  });
+  const auto place = static_cast<size_t>(&kernel - kernels_.data());
+  const std::pair now(turns_[place].rest, place);
+  for (size_t i = 0; i < kernels_.size(); ++i) {
+    const Kernel &other = kernels_[i];
+    if (i == place)
+      continue;
+    if (llvm::any_of(other.operands, isIt) && std::pair(turns_[i].rest, i) > now)
+      return true;
+    if (other.product && isIt(productOf(other.product).getA()) &&
+        std::pair(turns_[i].sums, i) > now)
+      return true;
+  }
+  return false;
 }
 
 Tile Region::compute(Steps &steps, Step &step, Running &running, const Box &box, HeldTensors &held,
@@ -609,39 +620,53 @@ static void mark(llvm::MutableArrayRef<Task> tasks, int layer) {
 }
 
 // Of a kernel: in which stage a product's sums are made, and in which the rest is done. What stands
-// behind a product's operand waits for the product: the array begins sooner.
-std::vector<Region::Turn> Region::turns() const {
-  std::vector<Turn> turns;
+// behind a product's operand, and nobody reads before, waits for the product: the array begins
+// sooner.
+void Region::findTurns() {
   size_t stage = 0;
   for (const Kernel &kernel : kernels_) {
-    const size_t sums = turns.empty() ? 0 : stage + 1;
+    const size_t sums = turns_.empty() ? 0 : stage + 1;
     if (kernel.product) {
       stage = sums + 1;
-      if (const Kernel *maker = makerOf(productOf(kernel.product).getA()))
-        for (size_t i = static_cast<size_t>(maker - kernels_.data()) + 1; i < turns.size(); ++i)
-          if (!kernels_[i].product)
-            turns[i].rest = stage;
+      const Kernel *maker = makerOf(productOf(kernel.product).getA());
+      const size_t first = maker ? static_cast<size_t>(maker - kernels_.data()) + 1 : turns_.size();
+      for (size_t i = turns_.size(); i-- > first;)
+        if (!kernels_[i].product && !isReadBefore(i, stage))
+          turns_[i].rest = stage;
     }
-    turns.push_back({sums, stage});
+    turns_.push_back({sums, stage});
   }
-  return turns;
+}
+
+// Whether one of the kernels whose turns are known reads what kernel `i` makes in an earlier stage.
+bool Region::isReadBefore(size_t i, size_t stage) const {
+  mlir::Value result = kernel::GroupOp(kernels_[i].group).getResult();
+  for (size_t k = i + 1; k < turns_.size(); ++k) {
+    const bool isOperand = llvm::any_of(
+        kernels_[k].operands, [&](mlir::Value value) { return kernel::memoryOf(value) == result; });
+    if (isOperand && turns_[k].rest < stage)
+      return true;
+    if (kernels_[k].product && kernel::memoryOf(productOf(kernels_[k].product).getA()) == result &&
+        turns_[k].sums < stage)
+      return true;
+  }
+  return false;
 }
 
 // What one stage does of a tile.
 void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, size_t stage,
                       TileInFlight &tile) const {
-  const std::vector<Turn> turns = this->turns();
   const size_t known = steps.buffers.size();
   for (size_t i = 0; i < running.size(); ++i) {
     Running &each = running[i];
     const Kernel &kernel = each.kernel;
     const size_t loads = step.loads.size(), computed = step.compute.size();
     const Box box = boxOf(kernel, tile.box);
-    if (turns.back().rest > 0 && each.chain && turns[i].rest == stage)
+    if (turns_.back().rest > 0 && each.chain && turns_[i].rest == stage)
       each.chain->useCopy(static_cast<size_t>(tile.number % context_.machine.accBanks));
-    if (kernel.product && turns[i].sums == stage)
+    if (kernel.product && turns_[i].sums == stage)
       tile.sums[i] = multiply(steps, step, each, box, tile.held);
-    if (turns[i].rest == stage) {
+    if (turns_[i].rest == stage) {
       const Tile value = kernel.isReduction
                              ? reduce(steps, step, each, box, tile.held)
                              : compute(steps, step, each, box, tile.held, tile.sums[i]);
@@ -660,7 +685,7 @@ void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, s
     }
   }
   // The array writes one tile's sums, the vector unit another one's, and each has banks of its own.
-  if (turns.back().rest > 0)
+  if (turns_.back().rest > 0)
     for (Buffer &buffer : llvm::MutableArrayRef(steps.buffers).drop_front(known))
       if (buffer.space == isa::Space::Acc)
         buffer.bank = tile.number;
@@ -672,7 +697,7 @@ void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
   const int64_t block = tilesChannels() ? std::min(block_, most) : block_;
   const Extents all = common();
   const int64_t channels = all.back(), range = range_ < channels ? range_ : channels;
-  const size_t stages = turns().back().rest + 1;
+  const size_t stages = turns_.back().rest + 1;
   Interleaving interleaving(context_);
   for (int64_t first = 0; first < channels && mostTiles > 0; first += range) {
     Extents part = all;

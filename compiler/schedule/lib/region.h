@@ -107,12 +107,14 @@ private:
                llvm::ArrayRef<Tile> sums) const;
   Tile reduce(Steps &steps, Step &step, const Running &running, const Box &box,
               const HeldTensors &held) const;
-  std::vector<Turn> turns() const;
+  void findTurns();
+  bool isReadBefore(size_t i, size_t stage) const;
   void addStage(Steps &steps, Step &step, std::vector<Running> &running, size_t stage,
                 TileInFlight &tile) const;
 
   LoweringContext &context_;
   std::vector<Kernel> kernels_;
+  std::vector<Turn> turns_; // by kernel
   CommonRanks ranks_;
   int64_t block_ = 0; // channels whose parameters are selected at once
   int64_t range_ = 0; // channels whose parameters are resident at once, of a group alone; or all

@@ -529,9 +529,9 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
       for (mlir::Value value : Region::make(context, region.groups, region.layers)->withinResults())
         chains.onChip.insert(value);
     }
-    try {
-      parts = partsOf(groups, inPlace, chains, sideBySide, regions);
-      if (const Neighbors all = neighborsOf(groups, parts, nullptr); !all.empty()) {
+    parts = partsOf(groups, inPlace, chains, sideBySide, regions);
+    if (const Neighbors all = neighborsOf(groups, parts, nullptr); !all.empty())
+      try {
         const TensorPlanner wide(function, inPlace, chains, dram, all);
         ConstantPool constants(wide.end());
         LoweringContext context(isa, constants, wide.tensors, options.buffering, selection);
@@ -540,7 +540,10 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
         overlaps = planOverlaps(context, parts);
         chosen = std::move(context.chosen);
         tiles = std::move(context.tiles);
+      } catch (const UserError &) { // too little DRAM for tensors that live longer
+        overlaps.clear();
       }
+    try {
       planner.emplace(function, inPlace, chains, dram, neighborsOf(groups, parts, &overlaps));
     } catch (const UserError &) { // a chain's input and result live longer
       chains = Chains();
