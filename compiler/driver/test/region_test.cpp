@@ -75,6 +75,21 @@ func.func @main(%x: tensor<8x24x40xi8>) -> tensor<8x24x40xi8> {
          narrowed("%y", "%e", "8x24x40") + "return %y : tensor<8x24x40xi8>\n}\n";
 }
 
+// A sum stands behind the operand of both products, and is added to the first one's.
+const Case twoProducts = {"TwoProductsOfOneOperand", R"(
+  %t = tosa.transpose %x {perms = array<i32: 0, 2, 1>} : (tensor<8x24x40xi8>) -> tensor<8x40x24xi8>
+  %p = tosa.matmul %x, %t, %zp, %zp : (tensor<8x24x40xi8>, tensor<8x40x24xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<8x24x24xi32>
+)" + narrowed("%r", "%p", "8x24x24") +
+                                                         R"(
+  %rw = tosa.cast %r : (tensor<8x24x24xi8>) -> tensor<8x24x24xi32>
+  %s = tosa.reduce_sum %rw {axis = 2 : i32} : (tensor<8x24x24xi32>) -> tensor<8x24x1xi32>
+  %v = tosa.reverse %x {axis = 1 : i32} : (tensor<8x24x40xi8>) -> tensor<8x24x40xi8>
+  %a = tosa.matmul %r, %x, %zp, %zp : (tensor<8x24x24xi8>, tensor<8x24x40xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<8x24x40xi32>
+  %b = tosa.add %a, %s : (tensor<8x24x40xi32>, tensor<8x24x1xi32>) -> tensor<8x24x40xi32>
+  %c = tosa.matmul %r, %v, %zp, %zp : (tensor<8x24x24xi8>, tensor<8x24x40xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<8x24x40xi32>
+  %e = tosa.add %b, %c : (tensor<8x24x40xi32>, tensor<8x24x40xi32>) -> tensor<8x24x40xi32>
+)"};
+
 class Region : public ::testing::TestWithParam<std::tuple<Case, const char *>> {};
 
 TEST_P(Region, GivesWhatLayersApartGive) {
@@ -87,6 +102,12 @@ TEST_P(Region, GivesWhatLayersApartGive) {
   EXPECT_THAT(apart.plan, Not(HasSubstr("region of")));
   EXPECT_LT(region.cycles, apart.cycles);
   EXPECT_LT(region.dramBytes, apart.dramBytes);
+}
+
+TEST(RegionOfTwoProducts, MakesASumBeforeItsReader) {
+  for (const char *target : {"edge16", "tiny4"})
+    EXPECT_EQ(outcomeOf(networkOf(twoProducts), target, true, "cycle").output,
+              outcomeOf(networkOf(twoProducts), target, false, "cycle").output);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Region,
