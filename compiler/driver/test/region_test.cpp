@@ -189,6 +189,11 @@ func.func @main(%x: tensor<1x49x1x64xi8>) -> tensor<1x49x1x256xi8> {
 }
 
 // The vector unit's parameters by channel are the projection's again when it goes on.
+TEST(Attention, BeginsBesideTheProjectionsThatItReads) {
+  EXPECT_THAT(outcomeOf(attentionNetwork(), "edge32", true, "cycle").plan,
+              HasSubstr("begins beside the layer before it"));
+}
+
 TEST(Attention, GivesTheSameBesideTheProjectionsThatItReads) {
   const std::string text = attentionNetwork();
   for (const char *target : {"edge16", "edge32", "odd12x20"}) {

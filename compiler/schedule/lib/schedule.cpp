@@ -461,19 +461,21 @@ void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &grou
     } catch (const UserError &error) {
       throw ofLayer(error, layer);
     }
+    const PartPlan plan = overlap == overlaps.end() ? PartPlan() : overlap->second;
     for (size_t i = 0; i < count; ++i) {
       LayerInfo &info = result.layers[place + i];
       const bool isChained = !chosenChains.empty();
       info.plan = isChained            ? chosenChains[i].words
                   : steps.plan.empty() ? fmt::format("{} steps", steps.steps.size())
                                        : steps.plan;
+      if (plan.joins)
+        info.plan += "; begins beside the layer before it";
       info.runnerUp = isChained ? chosenChains[i].runnerUp : steps.runnerUp;
     }
     const std::vector<int64_t> least =
         leastTraffic(context.isa, llvm::ArrayRef(groups).slice(place, count), chains.onChip);
     for (size_t i = 0; i < count; ++i)
       result.traffic[place + i].leastBytes = least[i];
-    const PartPlan plan = overlap == overlaps.end() ? PartPlan() : overlap->second;
     appending.add(std::move(steps), place, plan.joins, plan.isJoined);
     place += count;
   }
