@@ -471,7 +471,8 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
 
 bool lowerBeside(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
   Convolution convolution(context, group, steps);
-  const ConvPlan &plan = tunedFor(context, group, convolution).plan;
+  // The plan with which it was found to overlap, whatever the tuner would take for it alone.
+  const ConvPlan &plan = chosenFor(context, group, convolution).plan;
   // What is left of a step goes into the next one, or weights stream with their own code.
   if (plan.merge == TapMerge::All || plan.streamFolds > 0)
     return false;
