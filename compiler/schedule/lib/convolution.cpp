@@ -469,15 +469,17 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
       .first->second;
 }
 
-bool lowerBeside(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
+// What is left of a step may go into the next one, and weights that stream have code of their own.
+bool mayRunBeside(LoweringContext &context, kernel::GroupOp group) {
+  Steps steps;
+  const ConvPlan &plan = chosenFor(context, group, Convolution(context, group, steps)).plan;
+  return plan.merge != TapMerge::All && plan.streamFolds == 0;
+}
+
+// With the plan that was tried out, whatever the tuner would take for it alone.
+void lowerBeside(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
   Convolution convolution(context, group, steps);
-  // The plan with which it was found to overlap, whatever the tuner would take for it alone.
-  const ConvPlan &plan = chosenFor(context, group, convolution).plan;
-  // What is left of a step goes into the next one, or weights stream with their own code.
-  if (plan.merge == TapMerge::All || plan.streamFolds > 0)
-    return false;
-  convolution.lower(plan, false, false);
-  return true;
+  convolution.lower(chosenFor(context, group, convolution).plan, false, false);
 }
 
 void lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &steps) {

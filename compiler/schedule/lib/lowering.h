@@ -378,8 +378,9 @@ std::string signatureOf(const LoweringContext &context, kernel::GroupOp group);
 // fits on chip.
 void lowerConvolution(LoweringContext &context, kernel::GroupOp group,
                       Steps &steps); // conv2d, matmul
-// The same for steps between which others run; false where its plan does not allow that.
-bool lowerBeside(LoweringContext &context, kernel::GroupOp group, Steps &steps);
+// Whether others may run between its steps, and the same for such ones.
+bool mayRunBeside(LoweringContext &context, kernel::GroupOp group);
+void lowerBeside(LoweringContext &context, kernel::GroupOp group, Steps &steps);
 // Cycles of a convolution's best plan by the estimator, on an empty chip. `first`:
 // firstConvolutionPlan, if that was tried out.
 int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group,

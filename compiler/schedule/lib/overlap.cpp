@@ -54,6 +54,9 @@ private:
   }
 
   std::optional<Tiles> best(const Part &first, const PartPlan &ofFirst, const Part &second) {
+    for (const Part *part : {&first, &second})
+      if (!part->region && !part->beside && !mayRunBeside(context_, part->group))
+        return std::nullopt;
     if (!mayGain(first, ofFirst, second))
       return std::nullopt;
     const std::optional<int64_t> apart =
@@ -66,9 +69,10 @@ private:
     std::optional<Tiles> found;
     for (const int64_t a : ofFirst.joins ? std::vector<int64_t>{ofFirst.tileLess} : tilesOf(first))
       for (const int64_t b : tilesOf(second)) {
-        const std::optional<int64_t> together =
-            cycles({[&](Steps &steps) { lowerBoth(first, a, second, b, steps); }}, least);
-        if (!together || *together >= least)
+        bool overlaps = true;
+        const std::optional<int64_t> together = cycles(
+            {[&](Steps &steps) { overlaps = lowerBoth(first, a, second, b, steps); }}, least);
+        if (!overlaps || !together || *together >= least)
           continue;
         least = *together;
         found = {a, b};
@@ -80,8 +84,8 @@ private:
     return part.region ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0};
   }
 
-  // Nothing where none of the second one's steps finds its place beside the first one's.
-  void lowerBoth(const Part &first, int64_t a, const Part &second, int64_t b, Steps &steps) {
+  // False where none of the second one's steps finds its place beside the first one's.
+  bool lowerBoth(const Part &first, int64_t a, const Part &second, int64_t b, Steps &steps) {
     Timeline timeline(context_);
     Steps early, late;
     early.layer = static_cast<int>(first.place);
@@ -90,8 +94,9 @@ private:
     lowerPart(context_, second, {b, true, false}, late);
     timeline.add(std::move(early));
     if (timeline.add(std::move(late)) == 0)
-      throw UserError({}, "nothing overlaps", "");
+      return false;
     steps = timeline.take();
+    return true;
   }
 
   std::optional<int64_t> cycles(llvm::ArrayRef<Lower> lowers, int64_t enough) {
@@ -157,11 +162,8 @@ std::map<size_t, PartPlan> planOverlaps(LoweringContext &context,
 void lowerPart(LoweringContext &context, const Part &part, const PartPlan &plan, Steps &steps) {
   if (part.beside)
     return lowerSideBySide(context, *part.beside, steps);
-  if (!part.region && (plan.joins || plan.isJoined)) {
-    if (!lowerBeside(context, part.group, steps))
-      throw UserError({}, "its steps are not its own", "");
-    return;
-  }
+  if (!part.region && (plan.joins || plan.isJoined))
+    return lowerBeside(context, part.group, steps);
   if (!part.region)
     return lowerConvolution(context, part.group, steps);
   ChosenRegion region = *part.region;
