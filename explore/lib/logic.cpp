@@ -58,8 +58,8 @@ double bankLogic(double word, double fixed, double turn) {
 
 int64_t laneLogicOf(const rtl::LaneStructure &lane) {
   return std::llround(0.45 * double(lane.units) + 1.75 * double(lane.operandBits) +
-                      0.3 * double(lane.logic) + 6.2 * double(lane.registerBits) +
-                      1.6 * double(lane.writtenBits));
+                      0.3 * double(lane.logic) + 1.3 * double(lane.joins) + // with its buffers
+                      6.2 * double(lane.registerBits) + 1.6 * double(lane.writtenBits));
 }
 
 // Yosys leaves out registers that nothing reads.

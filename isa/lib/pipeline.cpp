@@ -272,15 +272,15 @@ private:
                               // What is found selects all bits of the value, and of its buffers.
                               ? 2 * select + 2 * Technology::fanOut(bits)
                               : 0),
+                  selections = combiner == LogicOperator::Compare ? 3 : 2,
                   areaOfJoin = technology_.area(combiner, bits) +
-                               (combiner == LogicOperator::Compare
-                                    ? technology_.area(LogicOperator::Select, bits)
-                                    : 0);
+                               selections * technology_.area(LogicOperator::Select, bits);
     auto level = [&](const std::string &what, int64_t delay, int64_t area) {
       tap.stage = std::max<int64_t>(tap.stage, 0);
       tap = logic(nullptr, LogicOperator::Select, bits, tap, what.c_str(), delay - select);
       PipelineOperation &operation = made_.operations.back();
       operation.area = area;
+      operation.joinsLanes = true;
       if (operation.last > operation.first)
         made_.tooLong = tap.operation;
       made_.tree.back().push_back(operation.first);
@@ -289,7 +289,8 @@ private:
           // The instruction selects what is at rest, and the count whether a lane is.
           select + technology_.delay(LogicOperator::Compare, amountBits) +
               2 * Technology::fanOut(lanes_ * bits),
-          technology_.area(LogicOperator::Select, bits));
+          technology_.area(LogicOperator::Select, bits) +
+              technology_.area(LogicOperator::Compare, amountBits));
     for (int64_t joined = 1; joined < lanes_; joined *= 2) {
       const int64_t pairs = (lanes_ + joined - 1) / (2 * joined);
       level(fmt::format("join {} lanes", std::min(2 * joined, lanes_)), join,

@@ -99,7 +99,8 @@ void Generator::fillSemaphore(std::vector<isa::DecodedInstruction> &words) {
       last.empty() ? most + isa_.units()[static_cast<size_t>(from->unit)].queueDepth / 2 : most;
   loopOver(words, keeping(*from), uint32_t(1) << s, 0, sets);
   words.insert(words.end(), last.begin(), last.end());
-  if (!last.empty() && control_.idle != nullptr) // nothing is taken before the work is done
+  // Nothing is taken before the work is done; a fence would wait for what waits for the takers.
+  if (!last.empty() && control_.idle != nullptr && control_.idle != control_.fence)
     loopOver(words, blank(*control_.idle), 0, 0, 100 + below(400));
   loopOver(words, keeping(*to), 0, uint32_t(1) << s, sets + static_cast<int64_t>(last.size()));
   if (!last.empty())

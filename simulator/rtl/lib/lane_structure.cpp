@@ -80,7 +80,7 @@ LaneStructure laneStructureOf(const isa::Isa &isa) {
         continue;
       if (operation.unit < 0) {
         if (operation.first >= 0) // else it is computed once for all lanes
-          structure.logic += operation.area;
+          (operation.joinsLanes ? structure.joins : structure.logic) += operation.area;
       } else if (sources.emplace(operation.unit, operation.first, operation.what).second) {
         const isa::LaneUnit &unit = isa.lane().units[static_cast<size_t>(operation.unit)];
         structure.operandBits += unit.left + unit.right;

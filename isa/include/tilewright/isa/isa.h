@@ -166,6 +166,7 @@ struct PipelineOperation {
   int bits = 0;                // of the result that are read, where it takes a shared unit
   int unit = -1;   // of Isa::lane(), which it shares with other instructions; -1: logic of its own
   int before = -1; // the operation that it waits for the longest; -1: elements or registers
+  bool joinsLanes = false; // a level of a tree behind them; `area` is what a lane has of it
 };
 
 // The pipeline of a vector instruction: pipeline.h.
