@@ -16,12 +16,16 @@ Timeline::Timeline(LoweringContext &context)
   }
 }
 
+const isa::Unit &Timeline::unitOf(const Task &task) const {
+  return context_.isa.units()[static_cast<size_t>(
+      context_.isa.instructions()[static_cast<size_t>(task.instruction)].unit)];
+}
+
 Timeline::Traffic Timeline::trafficOf(const Step &step) {
   Traffic traffic;
   for (const std::vector<Task> *tasks : {&step.constants, &step.loads, &step.compute, &step.stores})
     for (const Task &task : *tasks) {
-      const isa::Unit &unit = context_.isa.units()[static_cast<size_t>(
-          context_.isa.instructions()[static_cast<size_t>(task.instruction)].unit)];
+      const isa::Unit &unit = unitOf(task);
       if (unit.kind != isa::UnitTemplate::DmaLoad && unit.kind != isa::UnitTemplate::DmaStore)
         continue;
       isa::DecodedInstruction decoded;
@@ -41,8 +45,7 @@ Timeline::Traffic Timeline::trafficOf(const Step &step) {
 std::vector<int64_t> Timeline::busyOf(const Step &step) {
   std::vector<int64_t> busy(context_.isa.units().size(), 0);
   for (const Task &task : step.compute) {
-    const isa::Unit &unit = context_.isa.units()[static_cast<size_t>(
-        context_.isa.instructions()[static_cast<size_t>(task.instruction)].unit)];
+    const isa::Unit &unit = unitOf(task);
     if (unit.kind != isa::UnitTemplate::DmaLoad && unit.kind != isa::UnitTemplate::DmaStore)
       busy[static_cast<size_t>(unit.index)] += times_.cyclesOf(task);
   }
@@ -142,12 +145,9 @@ void Timeline::shareBanks(const Slot &slot) {
 // Cycles of the array.
 int64_t Timeline::productsOf(const std::vector<Task> &tasks) {
   int64_t cycles = 0;
-  for (const Task &task : tasks) {
-    const auto unit = static_cast<size_t>(
-        context_.isa.instructions()[static_cast<size_t>(task.instruction)].unit);
-    if (context_.isa.units()[unit].kind == isa::UnitTemplate::Matrix)
+  for (const Task &task : tasks)
+    if (unitOf(task).kind == isa::UnitTemplate::Matrix)
       cycles += times_.cyclesOf(task);
-  }
   return cycles;
 }
 

@@ -35,6 +35,7 @@ private:
     std::vector<Member> members;
     std::vector<int64_t> busy; // cycles, by unit
   };
+  const isa::Unit &unitOf(const Task &task) const;
   Traffic trafficOf(const Step &step);
   std::vector<int64_t> busyOf(const Step &step);
   static bool conflicts(const Traffic &earlier, const Traffic &later);
