@@ -5,7 +5,7 @@ module tilewright_semaphores import tilewright_pkg::*; #(
 ) (
   input  logic                clk_i,  // all state changes at its rising edge
   input  logic                rst_ni, // synchronous reset, active low
-  input  logic                stop_i, // no token can be acquired any more, and any number fits: what has begun can end
+  input  logic                stop_i, // nothing asks for a token any more, and any number fits: what has begun can end
   input  request_t            request_i [Requests], // none depends on a grant of the same cycle
   output logic [Requests-1:0] grant_o               // it has what it asks for
 );
@@ -13,16 +13,15 @@ module tilewright_semaphores import tilewright_pkg::*; #(
   logic [Width-1:0] count_q [Semaphores];
   mask_t available_q, full_q; // of the counts
 
-  mask_t available, full, acquired, released;
+  mask_t full, acquired, released;
   logic [Requests-1:0] can, asks, counts, takes; // counts: it could have what it asks for; takes: it is the first such one
-  assign available = stop_i ? '0 : available_q;
   assign full = stop_i ? '0 : full_q;
   always_comb begin : grant
     acquired = '0;
     released = '0;
     for (int i = 0; i < Requests; i++) begin
       asks[i] = request_i[i].wait_mask != '0 || request_i[i].signal_mask != '0;
-      can[i] = request_i[i].valid && (request_i[i].wait_mask & ~available) == '0 && (request_i[i].signal_mask & full) == '0;
+      can[i] = request_i[i].valid && (request_i[i].wait_mask & ~available_q) == '0 && (request_i[i].signal_mask & full) == '0;
       counts[i] = can[i] && asks[i];
     end
     for (int i = 0; i < Requests; i++) begin
