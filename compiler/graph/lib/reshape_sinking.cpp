@@ -1,5 +1,5 @@
 // Reshapes that only add or drop unit dimensions move behind element-wise ops, so that a bias meets
-// its convolution and the reshapes around the op meet each other.
+// its convolution, a residual sum the product before it, and the reshapes around the op each other.
 #include "dims.h"
 #include "patterns.h"
 #include "pointwise.h"
@@ -41,6 +41,13 @@ std::optional<Dims> inView(const Dims &constant, const Dims &from, const Dims &t
   return view;
 }
 
+// Whether a product alone gives `value`, and the reshape alone reads it: what is behind the reshape
+// may be done where the product is made.
+bool isOfProduct(tosa::ReshapeOp reshape) {
+  return reshape.getInput1().getDefiningOp<tosa::Conv2DOp>() && reshape.getInput1().hasOneUse() &&
+         reshape.getOutput().hasOneUse();
+}
+
 class ReshapeSinking : public mlir::RewritePattern {
 public:
   explicit ReshapeSinking(mlir::MLIRContext *context)
@@ -58,7 +65,12 @@ public:
     if (!source || Dims(type.getShape()) != dimsOf(source.getOutput()))
       return mlir::failure();
 
-    Dims outside = dimsOf(source.getOutput()), inside = dimsOf(source.getInput1());
+    const Dims outside = dimsOf(source.getOutput()), inside = dimsOf(source.getInput1());
+    const bool isBehindProduct =
+        llvm::any_of(op->getOperands().take_front(count), [](mlir::Value operand) {
+          tosa::ReshapeOp reshape = unitReshape(operand);
+          return reshape && isOfProduct(reshape);
+        });
     llvm::SmallVector<mlir::Value> operands(op->getOperands());
     llvm::SmallVector<Dims> views(count); // of the constants
     for (unsigned i = 0; i < count; ++i) {
@@ -70,6 +82,8 @@ public:
         view = inside;
       } else if (constantElements(operands[i])) {
         view = inView(dimsOf(operands[i]), outside, inside);
+      } else if (isBehindProduct && dimsOf(operands[i]) == outside) {
+        view = inside;
       }
       if (!view)
         return mlir::failure();

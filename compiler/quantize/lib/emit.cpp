@@ -238,12 +238,14 @@ private:
     const auto count =
         static_cast<double>(tensorType(reduce.getInput()).getShape()[reduce.getAxis()]);
     double greatest = x.magnitude;
-    if (Value centered = plan_.centeredBy(op->getOperand(0), reduce.getAxis());
-        centered && sums_.contains(centered)) {
+    if (Value centered = plan_.centeredBy(op->getOperand(0), reduce.getAxis())) {
       // About the mean, squares have the least sum: that of the values themselves is no less.
-      const Sum &values = sums_.find(centered)->second;
+      const auto sum = sums_.find(centered);
+      const Parameters parameters = parameters_.lookup(centered);
+      const double reach = sum != sums_.end() ? sum->second.magnitude * sum->second.scale
+                                              : parameters.magnitude() * parameters.scale;
       constexpr double rounded = 1; // of the mean
-      greatest = values.magnitude * values.scale / x.scale + rounded;
+      greatest = std::min(greatest, reach / x.scale + rounded);
     }
     return squareOf(integer, x, greatest, count);
   }

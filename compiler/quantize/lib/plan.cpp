@@ -302,7 +302,8 @@ private:
                             (isConvolution(op) && isLogits(anchor.result));
       llvm::SmallVector<Value> way;
       // What products alone read takes 8 bits at once.
-      const bool isNarrow = precision_ == Precision::Mixed && isReadNarrow(anchor.result);
+      const bool isNarrow = precision_ == Precision::Mixed &&
+                            (isReadNarrow(anchor.result) || isBehindConvolution(op));
       if (!isClamped && isOwnSum && !anchor.result.use_empty() && !isNarrow &&
           takesSum(anchor.result, before, before.lookup(op), way))
         plan_.sums.insert(way.begin(), way.end());
@@ -314,6 +315,17 @@ private:
         plan_.sums.erase(op->getResult(0));
         table.power.reset();
       }
+  }
+
+  // Whether a sum of two tensors can be made where one of them is, by a convolution: what leaves
+  // that in 16 bits is half of what would in 32.
+  bool isBehindConvolution(Operation *op) {
+    return isa<tosa::AddOp, tosa::SubOp>(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
+             return operand.hasOneUse() && tensorType(operand) == tensorType(op->getResult(0)) &&
+                    llvm::any_of(plan_.anchors, [&](auto &entry) {
+                      return entry.second.result == operand && isConvolution(entry.first);
+                    });
+           });
   }
 
   bool isOfProducts(Value value) {

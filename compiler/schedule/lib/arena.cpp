@@ -106,6 +106,9 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
         return beside < 0 ? bank == lastBank_ : bank != beside / bankBytes_;
       return neighborsAt(address, end);
     case 3:
+      if (beside >=
+          0) // banks take turns: who was there is done with it, and what is free stays in one piece
+        return 0;
       return placement == Placement::Packed
                  ? std::max<int64_t>(0, releasedAt(address, end) + recent - clock_)
                  : releasedAt(address, end);
@@ -135,9 +138,11 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
       continue;
     consider(range, range.begin);
     consider(range, (range.end - bytes) / alignment_ * alignment_);
-    consider(range, cursor_);
-    for (const Release &release : released_)
-      consider(range, release.end);
+    if (placement != Placement::Alternate) { // else what is free stays in one piece
+      consider(range, cursor_);
+      for (const Release &release : released_)
+        consider(range, release.end);
+    }
     for (int64_t bank = range.begin / bankBytes_ + 1; bank * bankBytes_ < range.end; ++bank)
       for (int64_t address :
            {roundUp(bank * bankBytes_), (bank * bankBytes_ - bytes) / alignment_ * alignment_})

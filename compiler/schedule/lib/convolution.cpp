@@ -58,6 +58,7 @@ public:
 
 private:
   void probe();
+  void takeTurns(size_t buffers);
   void computeTile(std::vector<Task> &out, ElementChain &chain, const ConvStage::Input &input,
                    int64_t n, Span y, Span x, Span channels, Tile result);
   void finishTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x, Span part,
@@ -72,12 +73,25 @@ private:
   ConvStage stage_;
   ConvProblem p_;
   std::optional<ConvProblem> unfused_;
+  bool hasWideOperands_ = false; // in accumulators, from outside
+  int64_t turn_ = 0;             // of a tile's accumulators
   ConvPlan plan_{};
   ElementChain::Shapes shapes_;
   // What is on chip now.
   ConvStage::Input input_;
   ConvStage::Weights weights_;
 };
+
+// Buffers from this one on are a tile's: its accumulators are in one bank, and those of the next
+// tile in another one, so that its operands come in while the array fills this one's.
+void Convolution::takeTurns(size_t buffers) {
+  if (!hasWideOperands_)
+    return;
+  ++turn_;
+  for (Buffer &buffer : llvm::MutableArrayRef(steps_.buffers).drop_front(buffers))
+    if (buffer.space == isa::Space::Acc)
+      buffer.bank = turn_;
+}
 
 // The result tile [y][x][channels] of a step, in accumulator tiles of at most tileChannels
 // channels.
@@ -127,6 +141,7 @@ void Convolution::probe() {
     }
   ElementChain chain(context_, steps_, group_, anchor_, shapes_, context_.cols);
   takeOperations(p_, chain);
+  hasWideOperands_ = chain.wideOperandBytes() > 0;
   p_.resultIsApart = context_.tensors.lookup(group_.getResult()).pitch > 0;
   if (std::optional<ElementChain> unfused = chain.unfused())
     takeOperations(unfused_.emplace(p_), *unfused);
@@ -170,6 +185,9 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
   // One accumulator tile in several steps: each brings the weights of some folds.
   auto addParts = [&](const Place &place, const Span &chunk) {
     Extent extent{place.y.size(), place.x.size(), chunk.size()};
+    const Box box{{place.n, place.y.begin, place.x.begin, chunk.begin},
+                  {1, place.y.size(), place.x.size(), chunk.size()}};
+    const size_t known = steps_.buffers.size();
     Tile acc =
         denseTile(isa::Space::Acc,
                   steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
@@ -187,6 +205,8 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
       if (loadedPlace != &place)
         input_ = stage_.loadInput(step.loads, place.n, place.y, place.x, parts);
       loadedPlace = &place;
+      if (first == 0 && hasWideOperands_) // while the array is in another bank
+        chain.loadOperands(step.loads, box);
       if (first == 0)
         windows = stage_.gather(step.compute, input_, place.y, place.x);
       stage_.fill(step.compute, windows, weights_, place.y, place.x, chunk, acc, first > 0);
@@ -195,12 +215,13 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
       Tile result = denseTile(isa::Space::Spad, -1, extent);
       if (!chain.resultInAccumulators())
         result.buffer = steps_.add(isa::Space::Spad, extent.elements(), "result tile");
-      chain.loadOperands(step.loads, {{place.n, place.y.begin, place.x.begin, chunk.begin},
-                                      {1, place.y.size(), place.x.size(), chunk.size()}});
+      if (!hasWideOperands_)
+        chain.loadOperands(step.loads, box);
       finishTile(step.compute, chain, place.n, place.y, place.x, chunk, chunk.begin, acc, result);
       if (!chain.resultInAccumulators())
         storeResult(step.compute, chain, place.n, place.y, place.x, chunk, result);
     }
+    takeTurns(known);
   };
   std::vector<Task> computed;
   auto addStep = [&](const Place &place, const Span &chunk) {
@@ -219,22 +240,30 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
     loadedPlace = &place;
     loadedChunk = &chunk;
     loadedBatch = place.n;
-    // Operands of the next accumulator tile come in under this one, and so do its windows.
+    // Operands of the next accumulator tile come in under this one, and so do its windows. Those
+    // that come into accumulators are as many as its sums.
+    const int64_t most = hasWideOperands_ ? plan_.tileChannels : chunk.size();
     for (int64_t y = place.y.begin; y < place.y.end; y += plan_.tileHeight)
       for (int64_t x = place.x.begin; x < place.x.end; x += plan_.tileWidth) {
-        Span ySpan{y, std::min(place.y.end, y + plan_.tileHeight)},
+        const Span ySpan{y, std::min(place.y.end, y + plan_.tileHeight)},
             xSpan{x, std::min(place.x.end, x + plan_.tileWidth)};
-        Extent extent{ySpan.size(), xSpan.size(), chunk.size()};
-        Tile result = denseTile(isa::Space::Spad, -1, extent);
-        if (!chain.resultInAccumulators())
-          result.buffer = steps_.add(isa::Space::Spad, extent.elements(), "result tile");
-        bool isFirst = y == place.y.begin && x == place.x.begin;
-        chain.loadOperands(
-            isFirst ? step.loads : step.compute,
-            {{place.n, y, x, chunk.begin}, {1, ySpan.size(), xSpan.size(), chunk.size()}});
-        const ConvStage::Input windows = stage_.gather(step.compute, input_, ySpan, xSpan);
-        append(step.compute, computed);
-        computeTile(computed, chain, windows, place.n, ySpan, xSpan, chunk, result);
+        ConvStage::Input windows;
+        for (int64_t c = chunk.begin; c < chunk.end; c += most) {
+          const Span part{c, std::min(chunk.end, c + most)};
+          const Extent extent{ySpan.size(), xSpan.size(), part.size()};
+          const size_t known = steps_.buffers.size();
+          Tile result = denseTile(isa::Space::Spad, -1, extent);
+          if (!chain.resultInAccumulators())
+            result.buffer = steps_.add(isa::Space::Spad, extent.elements(), "result tile");
+          const bool isFirst = y == place.y.begin && x == place.x.begin && c == chunk.begin;
+          chain.loadOperands(isFirst ? step.loads : step.compute,
+                             {{place.n, y, x, c}, {1, ySpan.size(), xSpan.size(), part.size()}});
+          if (c == chunk.begin)
+            windows = stage_.gather(step.compute, input_, ySpan, xSpan);
+          append(step.compute, computed);
+          computeTile(computed, chain, windows, place.n, ySpan, xSpan, part, result);
+          takeTurns(known);
+        }
       }
     // Those of the next step's first tile go before what is still to be done here.
     if (plan_.merge != TapMerge::All)

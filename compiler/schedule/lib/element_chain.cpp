@@ -110,7 +110,8 @@ int64_t ElementChain::wideOperandBytes() {
 int64_t ElementChain::accBytesPerElement() {
   int64_t bytes = wideOperandBytes();
   for (const Cover &cover : *covers_) {
-    // A wide value of the group gives its place to the result.
+    // A wide value of the group gives its place to the result; an operand does, too, while that of
+    // the next tile comes in.
     bool isInPlace = false;
     for (const Inside &read : insideReads(cover)) {
       bytes += read.isWidened ? 4 : 0;
@@ -269,11 +270,17 @@ kernel::RescaleOp ElementChain::leadingRescale() const {
   return leads ? rescale : nullptr;
 }
 
-// The operand from outside that a cover's result may take the place of.
+// The operand from outside that a cover's result may take the place of, whom nobody else reads: one
+// that was loaded for it, or is provided as the last one that reads it. Of the latter, which are
+// read beside what others make, a single row or image leaves more choice of banks.
 std::optional<Tile> ElementChain::replaced(const Cover &cover, const Extent &extent) const {
   for (size_t i = 0; i < cover.match.operands.size(); ++i) {
     mlir::Value value = valueOf(cover, i);
-    if (!isOutside(cover, i) || !replaceable_.contains(value))
+    if (!isOutside(cover, i))
+      continue;
+    const bool isProvided =
+        llvm::any_of(provided_, [&](const auto &entry) { return entry.first.first == value; });
+    if (isProvided ? !replaceable_.contains(value) : keepsOperands_)
       continue;
     const auto isRead = [&](const Cover &other) {
       for (size_t k = 0; k < other.match.operands.size(); ++k)
@@ -282,9 +289,15 @@ std::optional<Tile> ElementChain::replaced(const Cover &cover, const Extent &ext
       return false;
     };
     const Tile &tile = outside_.find(keyOf(cover, i))->second;
-    const bool isDense = tile.sc == 1 && tile.s0 == extent.nc && tile.s1 == extent.n0 * extent.nc;
-    if (tile.space == cover.resultSpace() && isDense && llvm::count_if(*covers_, isRead) == 1)
-      return tile;
+    Tile dense = denseTile(tile.space, tile.buffer, extent);
+    dense.offset = tile.offset;
+    auto follows = [&](int64_t size, int64_t stride, int64_t wanted) {
+      return stride == wanted || (size == 1 && !isProvided);
+    };
+    if (tile.space == cover.resultSpace() && follows(extent.nc, tile.sc, dense.sc) &&
+        follows(extent.n0, tile.s0, dense.s0) && follows(extent.n1, tile.s1, dense.s1) &&
+        llvm::count_if(*covers_, isRead) == 1)
+      return dense;
   }
   return std::nullopt;
 }

@@ -248,6 +248,11 @@ private:
     return running_ ? run_.leaves(arrival.space, VectorRun::Access::Write, arrival.banks, t, holds_)
                     : t;
   }
+  // When the array writes sums into the banks next, from cycle t on; null: nothing is known.
+  const Hold *sumsWritten(const Arrival &arrival, int64_t t) {
+    return arrival.space == isa::Space::Acc ? holds_.accumulatorWrites.find(arrival.banks, t)
+                                            : nullptr;
+  }
   int64_t portFree(isa::Space space, BankMask banks, int64_t t);
   int64_t portTaken(isa::Space space, BankMask banks, int64_t t);
   bool beginBurst(int64_t t);
@@ -812,13 +817,13 @@ void Estimator::request(Loader &loader, int64_t t) {
   wake(loader.issuer, t + 1);
 }
 
-// Drains in advance while the vector unit has nothing to do.
+// Drains in advance while nobody else writes.
 void Estimator::arrive(Loader &loader, const Arrival &arrival) {
   if (arrival.isLast)
     unit(loader.issuer).ends.push_back(never);
   loader.undrainedBursts += arrival.isBurst ? 1 : 0;
   loader.undrained.push_back(arrival);
-  const bool isAlone = !running_ && unit(Vector).queue.empty();
+  const bool isAlone = !running_ && unit(Vector).queue.empty() && arrival.space != isa::Space::Acc;
   if (loader.undrained.size() == 1 && isAlone) {
     loader.drained = std::max(arrival.arrived, loader.drained) + arrival.pieces;
     drained(loader);
@@ -835,7 +840,12 @@ void Estimator::drain(Loader &loader, int64_t t) {
     return wake(loader.drainer, first);
   if (const int64_t free = vectorWrites(arrival, t); free > t)
     return wake(loader.drainer, free);
-  const int64_t step = arrival.banks == 0 ? arrival.pieces : std::min(arrival.pieces, drainStep);
+  int64_t step = arrival.banks == 0 ? arrival.pieces : std::min(arrival.pieces, drainStep);
+  if (const Hold *sums = sumsWritten(arrival, t)) {
+    if (sums->from <= t)
+      return wake(loader.drainer, sums->until + 1);
+    step = std::min(step, sums->from - t);
+  }
   arrival.pieces -= step;
   loader.drained =
       (running_ ? run_.writeBetween(arrival.space, arrival.banks, t, step, holds_) : t + step) - 1;

@@ -270,6 +270,46 @@ bool Region::mayHandOn() {
   return true;
 }
 
+// Whether the kernel takes a whole tile of `value` from this memory, element by element.
+bool Region::isShared(const Kernel &kernel, mlir::Value value, isa::Space space,
+                      Signedness sign) const {
+  Steps steps;
+  auto isAlike = [&](isa::Space otherSpace, Signedness otherSign) {
+    return otherSpace == space && otherSign == sign;
+  };
+  if (product(kernel.shapes.find(value)->second) != product(kernel.space))
+    return false;
+  if (kernel.isReduction)
+    return llvm::all_of(Reduction(context_, steps, kernel.group).reads(),
+                        [&](const Reduction::Read &read) {
+                          return read.value != value || isAlike(read.space, Signedness::Signed);
+                        });
+  return llvm::all_of(
+      ElementChain(context_, steps, kernel.group, kernel.product, kernel.shapes, 1).outsideReads(),
+      [&](const ElementChain::Read &read) {
+        return read.value != value || isAlike(read.space, read.sign);
+      });
+}
+
+void Region::findShared() {
+  for (const Kernel &kernel : kernels_)
+    for (mlir::Value value : kernel.operands) {
+      if (makerOf(value) || shared_.contains(value))
+        continue;
+      llvm::SmallVector<const Kernel *> readers;
+      for (const Kernel &other : kernels_)
+        if (llvm::is_contained(other.operands, value))
+          readers.push_back(&other);
+      auto takeIt = [&](isa::Space space) {
+        return llvm::all_of(readers, [&](const Kernel *reader) {
+          return isShared(*reader, value, space, Signedness::Signed);
+        });
+      };
+      if (readers.size() > 1 && (takeIt(isa::Space::Acc) || takeIt(isa::Space::Spad)))
+        shared_.insert(value);
+    }
+}
+
 std::optional<Region> Region::make(LoweringContext &context, llvm::ArrayRef<kernel::GroupOp> groups,
                                    llvm::ArrayRef<int> layers) {
   Region region(context, groups, layers);
@@ -305,6 +345,7 @@ std::optional<Region> Region::make(LoweringContext &context, llvm::ArrayRef<kern
       return std::nullopt;
   if (region.isFused() && !region.mayHandOn())
     return std::nullopt;
+  region.findShared();
   region.chooseRange();
   return region;
 }
@@ -471,8 +512,23 @@ static Box partOf(llvm::ArrayRef<int64_t> shape, Box box) {
   return box;
 }
 
+Region::Held *Region::heldOf(mlir::Value value, HeldTensors &held) const {
+  const auto known = held.find(makerOf(value) ? kernel::memoryOf(value) : value);
+  return known == held.end() ? nullptr : &known->second;
+}
+
+void Region::loadShared(Steps &steps, Step &step, const Kernel &kernel, mlir::Value value,
+                        isa::Space space, const Box &box, HeldTensors &held) const {
+  const Extents &shape = kernel.shapes.find(value)->second;
+  const int64_t bytes = product(box.size) * (space == isa::Space::Acc ? 4 : 1);
+  const int buffer = steps.add(space, bytes, "operand of several kernels");
+  loadBox(context_, step.loads, context_.tensor(value), shape, box, bytesOf(value),
+          Signedness::Signed, repeatedTile(shape, box, space, buffer));
+  held[value] = {space, buffer};
+}
+
 Tile Region::reduce(Steps &steps, Step &step, const Running &running, const Box &box,
-                    const HeldTensors &held) const {
+                    HeldTensors &held) const {
   const Kernel &kernel = running.kernel;
   Reduction reduction = *running.reduction;
   const int64_t length = reduction.length(), columns = ranks_.last > 0 ? box.size.back() : 1,
@@ -483,8 +539,10 @@ Tile Region::reduce(Steps &steps, Step &step, const Running &running, const Box 
     const int64_t wide = repeats.inner ? 1 : columns,
                   elements = repeats.axis ? wide : length * wide;
     Tile tile = denseTile(read.space, -1, {1, 1, 1});
-    if (makerOf(read.value)) {
-      tile.buffer = held.find(kernel::memoryOf(read.value))->second.buffer;
+    if (shared_.contains(read.value) && !heldOf(read.value, held))
+      loadShared(steps, step, kernel, read.value, read.space, box, held);
+    if (const Held *tensor = heldOf(read.value, held)) {
+      tile.buffer = tensor->buffer;
     } else {
       const Extents &shape = kernel.shapes.find(read.value)->second;
       const Box part = partOf(shape, box);
@@ -574,9 +632,12 @@ Tile Region::compute(Steps &steps, Step &step, Running &running, const Box &box,
            }) == 1;
   };
   for (const ElementChain::Read &read : outside) {
-    if (!makerOf(read.value))
+    if (shared_.contains(read.value) && !heldOf(read.value, held))
+      loadShared(steps, step, kernel, read.value, read.space, box, held);
+    Held *known = heldOf(read.value, held);
+    if (!known)
       continue;
-    Held &tensor = held.find(kernel::memoryOf(read.value))->second;
+    Held &tensor = *known;
     int buffer = tensor.buffer;
     const Extents &shape = kernel.shapes.find(read.value)->second;
     if (tensor.space != read.space) {
@@ -590,7 +651,7 @@ Tile Region::compute(Steps &steps, Step &step, Running &running, const Box &box,
     }
     chain.provide(read.value, repeatedTile(shape, box, read.space, buffer),
                   isOnlyRead(read) && !isReadBehind(kernel, read.value) &&
-                      !makerOf(read.value)->isStored);
+                      (shared_.contains(read.value) || !makerOf(read.value)->isStored));
   }
   chain.loadOperands(step.loads, box);
   const size_t rank = box.size.size();
@@ -772,6 +833,8 @@ std::string Region::signature() const {
     for (mlir::Value value : kernel.operands)
       if (const Kernel *maker = makerOf(value))
         text += fmt::format(" from {}", maker - kernels_.data());
+      else if (const auto *place = llvm::find(shared_, value); place != shared_.end())
+        text += fmt::format(" shares {}", place - shared_.begin());
     if (isFused())
       text += kernel.isStored ? " stored;" : ";";
   }

@@ -19,6 +19,8 @@
 
 #include "tilewright/compiler/schedule/common_ranks.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include <map>
 #include <optional>
 
@@ -65,8 +67,8 @@ private:
     isa::Space space;
     int buffer, wide = -1; // `wide`: its copy in accumulators
   };
-  using HeldTensors = llvm::DenseMap<mlir::Value, Held>;
-  struct Running { // a kernel while its tasks are made
+  using HeldTensors = llvm::DenseMap<mlir::Value, Held>; // by what gives it; if nobody: itself
+  struct Running {                                       // a kernel while its tasks are made
     const Kernel &kernel;
     std::optional<ElementChain> chain;
     std::optional<Reduction> reduction;
@@ -90,8 +92,13 @@ private:
   KernelRanks ranksOf(const Kernel &kernel) const;
   void giveShapes(Kernel &kernel) const;
   bool mayHandOn();
+  void findShared();
+  bool isShared(const Kernel &kernel, mlir::Value value, isa::Space space, Signedness sign) const;
   void chooseRange();
-  const Kernel *makerOf(mlir::Value value) const;                   // null: it comes from outside
+  const Kernel *makerOf(mlir::Value value) const;           // null: it comes from outside
+  Held *heldOf(mlir::Value value, HeldTensors &held) const; // null: it is to be loaded
+  void loadShared(Steps &steps, Step &step, const Kernel &kernel, mlir::Value value,
+                  isa::Space space, const Box &box, HeldTensors &held) const;
   bool isReadBehind(const Kernel &kernel, mlir::Value value) const; // by kernels behind this one
   size_t ownRanks(const Kernel &kernel) const;
   size_t tiledRanks() const;
@@ -106,7 +113,7 @@ private:
   Tile compute(Steps &steps, Step &step, Running &running, const Box &box, HeldTensors &held,
                llvm::ArrayRef<Tile> sums) const;
   Tile reduce(Steps &steps, Step &step, const Running &running, const Box &box,
-              const HeldTensors &held) const;
+              HeldTensors &held) const;
   void findTurns();
   bool isReadBefore(size_t i, size_t stage) const;
   void addStage(Steps &steps, Step &step, std::vector<Running> &running, size_t stage,
@@ -115,6 +122,8 @@ private:
   LoweringContext &context_;
   std::vector<Kernel> kernels_;
   std::vector<Turn> turns_; // by kernel
+  // Operands from outside of which a tile is loaded once, for all kernels that read it.
+  llvm::SetVector<mlir::Value> shared_;
   CommonRanks ranks_;
   int64_t block_ = 0; // channels whose parameters are selected at once
   int64_t range_ = 0; // channels whose parameters are resident at once, of a group alone; or all

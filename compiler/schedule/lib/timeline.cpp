@@ -124,10 +124,9 @@ size_t Timeline::add(Steps steps) {
   return beside;
 }
 
-// Sums of others are where the array puts those of the newest tile: the vector unit is in the other
-// banks then.
-void Timeline::shareBanks(const Slot &slot) {
-  int64_t newest = -1;
+// Sums of others are where the array puts those of the newest tile, or has put them last: the vector
+// unit is in the other banks then.
+void Timeline::shareBanks(const Slot &slot, int64_t &newest) {
   llvm::SmallVector<int> free;
   for (const Member &member : slot.members)
     for (const Task &task : member.step.compute)
@@ -153,8 +152,9 @@ int64_t Timeline::productsOf(const std::vector<Task> &tasks) {
 
 Steps Timeline::take() {
   Interleaving interleaving(context_);
+  int64_t newest = -1;
   for (Slot &slot : slots_) {
-    shareBanks(slot);
+    shareBanks(slot, newest);
     Step &step = all_.steps.emplace_back();
     std::vector<std::vector<Task>> stages;
     int group = -1;

@@ -41,7 +41,7 @@ private:
   static bool conflicts(const Traffic &earlier, const Traffic &later);
   size_t firstSlotFor(const Traffic &traffic) const;
   size_t slotFor(const std::vector<int64_t> &busy, size_t first) const;
-  void shareBanks(const Slot &slot);
+  void shareBanks(const Slot &slot, int64_t &newest);
   int64_t productsOf(const std::vector<Task> &tasks);
 
   LoweringContext &context_;

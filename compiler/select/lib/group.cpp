@@ -8,9 +8,11 @@
 //  2. Where a value goes from one group to another that alone reads it, the operations before it
 //  are either one's: as many of them go over as let the fewest bytes through memory, then take the
 //  fewest instructions.
-//  3. Each group moves to the place of its last operation, where all that its operations read is
+//  3. What widens the result of a product is a group of its own, if element-wise operations and
+//  reductions alone read that: they may have it on chip.
+//  4. Each group moves to the place of its last operation, where all that its operations read is
 //  known.
-//  4. A small operand made of arguments and constants alone comes first: groups between which it
+//  5. A small operand made of arguments and constants alone comes first: groups between which it
 //  stood may become one region.
 #include "fuse.h"
 #include "scale.h"
@@ -103,6 +105,8 @@ public:
           i += reader.ops.size() - before;
         }
     }
+    for (size_t i = 0, count = sequences_.size(); i < count; ++i)
+      splitWidened(i);
   }
 
   const std::vector<Sequence> &all() const { return sequences_; }
@@ -176,6 +180,39 @@ private:
     byLast_.erase(given.back());
     given.pop_back_n(best);
     byLast_[given.back()] = giver;
+  }
+
+  // What is behind a product and widens what this gives is made where it is read, if groups read it
+  // that may have it on chip.
+  void splitWidened(size_t sequence) {
+    SmallVector<Operation *> &ops = sequences_[sequence].ops;
+    if (ops.empty() || !mustBegin(sequence) || standsAlone(*ops.front()) ||
+        !isReadOnChip(ops.back()->getResult(0)))
+      return;
+    int least = widthOf(ops.back()->getResult(0));
+    size_t kept = ops.size();
+    for (size_t count = ops.size() - 1; count > 0; --count) {
+      const auto stays = ArrayRef(ops).take_front(count), goes = ArrayRef(ops).drop_front(count);
+      const int bits = widthOf(stays.back()->getResult(0));
+      if (bits < least && hangsOn(goes, stays) && costOf(stays) && costOf(goes)) {
+        least = bits;
+        kept = count;
+      }
+    }
+    if (kept == ops.size())
+      return;
+    Sequence split;
+    split.ops.append(ops.begin() + static_cast<long>(kept), ops.end());
+    ops.truncate(kept);
+    sequences_.push_back(std::move(split)); // `ops` is gone
+  }
+
+  static bool isReadOnChip(Value value) {
+    return !value.use_empty() && llvm::all_of(value.getUsers(), [](Operation *user) {
+      return llvm::isa<kernel::ViewOp>(user)
+                 ? isReadOnChip(user->getResult(0))
+                 : hasScalarFunction(user) || llvm::isa<kernel::ReduceOp>(user);
+    });
   }
 
   // Whether the last of the operations that stay gives the only value of them that others read.
