@@ -102,12 +102,11 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
     case 1: // straddles
       return placement != Placement::Packed && isSmall && (end - 1) / bankBytes_ != bank;
     case 2:
-      if (placement == Placement::Alternate)
+      if (placement >= Placement::Alternate)
         return beside < 0 ? bank == lastBank_ : bank != beside / bankBytes_;
       return neighborsAt(address, end);
     case 3:
-      if (beside >=
-          0) // banks take turns: who was there is done with it, and what is free stays in one piece
+      if (placement == Placement::Turns)
         return 0;
       return placement == Placement::Packed
                  ? std::max<int64_t>(0, releasedAt(address, end) + recent - clock_)
@@ -138,7 +137,7 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
       continue;
     consider(range, range.begin);
     consider(range, (range.end - bytes) / alignment_ * alignment_);
-    if (placement != Placement::Alternate) { // else what is free stays in one piece
+    if (placement < Placement::Alternate) {
       consider(range, cursor_);
       for (const Release &release : released_)
         consider(range, release.end);

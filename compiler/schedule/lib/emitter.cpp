@@ -258,9 +258,12 @@ std::optional<int64_t> Emitter::allocateIn(Arena &arena, const Group &group, int
     return planned(group, buffer);
   bool isSpad = info.space == isa::Space::Spad;
   const auto bankBytes = static_cast<int64_t>(isa_.memory(info.space).bankBytes());
-  return isSpad ? arena.allocate(info.bytes, info.traffic, group.placement, group.largest)
-                : arena.allocate(info.bytes, info.traffic, Placement::Alternate, group.largestSum,
-                                 info.bank >= 0 ? info.bank * bankBytes % arena.bytes() : beside);
+  if (isSpad)
+    return arena.allocate(info.bytes, info.traffic, group.placement, group.largest);
+  if (info.bank >= 0)
+    return arena.allocate(info.bytes, info.traffic, Placement::Turns, group.largestSum,
+                          info.bank * bankBytes % arena.bytes());
+  return arena.allocate(info.bytes, info.traffic, Placement::Alternate, group.largestSum, beside);
 }
 
 // Of a small buffer of accumulators: the address of the large one that the task has beside it, with

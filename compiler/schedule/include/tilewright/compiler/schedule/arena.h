@@ -24,8 +24,10 @@ namespace tilewright {
 enum class Traffic { Matrix, WeightStream, Weights, Streamed, Shared, Beside, Rare };
 // Spread over the banks; or packed: those larger than a bank at the bottom, small ones at the top
 // of the quietest bank, so that large ones find room, but not where a tile was just finished; or by
-// turns in one bank and another, since one unit empties what the other filled just before.
-enum class Placement { Spread, Packed, Alternate };
+// turns in one bank and another, since one unit empties what the other filled just before; or by
+// turns that the caller knows, so that nobody is at work any more where the last but one was, and
+// what is free stays in one piece.
+enum class Placement { Spread, Packed, Alternate, Turns };
 
 class Arena {
 public:
