@@ -20,7 +20,9 @@ public:
 
   llvm::StringRef getArgument() const override { return "graph-fold"; }
   llvm::StringRef getDescription() const override {
-    return "Fold constants, and scales, offsets and pads into the convolutions beside them";
+    return "Fold constants, scales, offsets and pads into the convolutions beside them, and "
+           "compute no "
+           "more than slices keep";
   }
 
   void runOnOperation() override {
@@ -32,8 +34,10 @@ public:
     addReshapeSinking(patterns);
     mlir::FrozenRewritePatternSet frozen(std::move(patterns));
     for (auto function : getOperation().getOps<mlir::func::FuncOp>())
-      if (mlir::failed(mlir::applyPatternsGreedily(function, frozen)))
-        return signalPassFailure();
+      do
+        if (mlir::failed(mlir::applyPatternsGreedily(function, frozen)))
+          return signalPassFailure();
+      while (hoistSlices(function));
   }
 
 private:

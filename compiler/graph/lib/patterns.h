@@ -1,6 +1,7 @@
 // The rewrites that the graph passes are made of; each group is a file of its own.
 #pragma once
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace tilewright {
@@ -18,6 +19,9 @@ void addConvolutionFolding(mlir::RewritePatternSet &patterns);
 void addMatmulFolding(mlir::RewritePatternSet &patterns);
 // Reshapes that only add or drop unit dimensions move behind element-wise ops.
 void addReshapeSinking(mlir::RewritePatternSet &patterns);
+// Slices move before what they alone read a part of, so that the rest is not computed. Returns
+// whether any did.
+bool hoistSlices(mlir::func::FuncOp function);
 
 // Transposes move towards the results, and merge.
 void addTransposeSinking(mlir::RewritePatternSet &patterns);

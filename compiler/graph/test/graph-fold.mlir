@@ -150,3 +150,77 @@ func.func @flatten(%x: tensor<3x1x2x2xf32>) -> tensor<1x3x1xf32> {
   %2 = tosa.matmul %1, %m, %z, %z : (tensor<1x3x4xf32>, tensor<1x4x1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x3x1xf32>
   return %2 : tensor<1x3x1xf32>
 }
+
+// -----
+
+// Of a normalization and two products behind it, of which a slice keeps one row, one row is computed.
+// CHECK-LABEL: @row
+// CHECK-SAME: (%[[X:.*]]: tensor<1x5x4xf32>
+// CHECK: %[[ROW:.*]] = tosa.slice %[[X]]
+// CHECK-NEXT: tosa.reduce_sum %[[ROW]] {axis = 2 : i32} : (tensor<1x1x4xf32>)
+// CHECK: tosa.sub %[[ROW]], %{{.*}} : (tensor<1x1x4xf32>, tensor<1x1x1xf32>) -> tensor<1x1x4xf32>
+// CHECK: tosa.matmul %{{.*}} : (tensor<1x1x4xf32>, tensor<1x4x3xf32>, {{.*}}) -> tensor<1x1x3xf32>
+// CHECK-NOT: tosa.slice
+func.func @row(%x: tensor<1x5x4xf32>, %w: tensor<1x4x3xf32>) -> tensor<1x1x3xf32> {
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %at = tosa.const_shape {values = dense<[0, 2, 0]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %size = tosa.const_shape {values = dense<[1, 1, 3]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %0 = tosa.reduce_sum %x {axis = 2 : i32} : (tensor<1x5x4xf32>) -> tensor<1x5x1xf32>
+  %1 = tosa.sub %x, %0 : (tensor<1x5x4xf32>, tensor<1x5x1xf32>) -> tensor<1x5x4xf32>
+  %2 = tosa.matmul %1, %w, %z, %z : (tensor<1x5x4xf32>, tensor<1x4x3xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x5x3xf32>
+  %3 = tosa.slice %2, %at, %size : (tensor<1x5x3xf32>, !tosa.shape<3>, !tosa.shape<3>) -> tensor<1x1x3xf32>
+  return %3 : tensor<1x1x3xf32>
+}
+
+// -----
+
+// Somebody else reads the other rows.
+// CHECK-LABEL: @rows
+// CHECK: tosa.exp %{{.*}} : (tensor<1x5x4xf32>) -> tensor<1x5x4xf32>
+// CHECK-NEXT: tosa.slice
+func.func @rows(%x: tensor<1x5x4xf32>) -> (tensor<1x1x4xf32>, tensor<1x5x4xf32>) {
+  %at = tosa.const_shape {values = dense<[0, 2, 0]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %size = tosa.const_shape {values = dense<[1, 1, 4]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %0 = tosa.exp %x : (tensor<1x5x4xf32>) -> tensor<1x5x4xf32>
+  %1 = tosa.slice %0, %at, %size : (tensor<1x5x4xf32>, !tosa.shape<3>, !tosa.shape<3>) -> tensor<1x1x4xf32>
+  return %1, %0 : tensor<1x1x4xf32>, tensor<1x5x4xf32>
+}
+
+// -----
+
+// A convolution of several taps needs more than the slice; what is done behind it stays there.
+// CHECK-LABEL: @crop
+// CHECK: tosa.conv2d
+// CHECK-NEXT: tosa.clamp %{{.*}} -> tensor<1x4x4x2xf32>
+// CHECK-NEXT: tosa.slice
+func.func @crop(%x: tensor<1x4x4x2xf32>) -> tensor<1x2x4x2xf32> {
+  %w = "tosa.const"() <{values = dense<1.0> : tensor<2x3x3x2xf32>}> : () -> tensor<2x3x3x2xf32>
+  %b = "tosa.const"() <{values = dense<0.0> : tensor<2xf32>}> : () -> tensor<2xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %at = tosa.const_shape {values = dense<[0, 1, 0, 0]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %size = tosa.const_shape {values = dense<[1, 2, 4, 2]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %0 = tosa.conv2d %x, %w, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : (tensor<1x4x4x2xf32>, tensor<2x3x3x2xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x4x2xf32>
+  %1 = tosa.clamp %0 {min_val = 0.0 : f32, max_val = 6.0 : f32} : (tensor<1x4x4x2xf32>) -> tensor<1x4x4x2xf32>
+  %2 = tosa.slice %1, %at, %size : (tensor<1x4x4x2xf32>, !tosa.shape<4>, !tosa.shape<4>) -> tensor<1x2x4x2xf32>
+  return %2 : tensor<1x2x4x2xf32>
+}
+
+// -----
+
+// A residual sum behind a product comes before the reshape that parts the two.
+// CHECK-LABEL: @residual
+// CHECK-SAME: (%[[X:.*]]: tensor<1x5x1x2xf32>, %[[Y:.*]]: tensor<1x5x2xf32>)
+// CHECK: %[[C:.*]] = tosa.conv2d %[[X]]
+// CHECK: %[[Z:.*]] = tosa.reshape %[[Y]]
+// CHECK: %[[S:.*]] = tosa.add %[[C]], %[[Z]]
+// CHECK: tosa.reshape %[[S]]
+func.func @residual(%x: tensor<1x5x1x2xf32>, %y: tensor<1x5x2xf32>) -> tensor<1x5x2xf32> {
+  %w = "tosa.const"() <{values = dense<1.0> : tensor<2x1x1x2xf32>}> : () -> tensor<2x1x1x2xf32>
+  %b = "tosa.const"() <{values = dense<0.0> : tensor<2xf32>}> : () -> tensor<2xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %s = tosa.const_shape {values = dense<[1, 5, 2]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %0 = tosa.conv2d %x, %w, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x5x1x2xf32>, tensor<2x1x1x2xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x5x1x2xf32>
+  %1 = tosa.reshape %0, %s : (tensor<1x5x1x2xf32>, !tosa.shape<3>) -> tensor<1x5x2xf32>
+  %2 = tosa.add %1, %y : (tensor<1x5x2xf32>, tensor<1x5x2xf32>) -> tensor<1x5x2xf32>
+  return %2 : tensor<1x5x2xf32>
+}
