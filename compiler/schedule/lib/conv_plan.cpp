@@ -284,7 +284,7 @@ std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m
     int64_t tileHeight =
         tileWidth < p.outputWidth ? 1 : evenPart(p.outputHeight, mostPixels / tileWidth);
     for (int64_t narrower : {1, 2, 4, 16, 64})
-      for (int64_t shorter : {1, 2, 4, 16}) {
+      for (int64_t shorter : {1, 2, 3, 4, 16}) {
         if ((narrower > tileWidth && narrower > 1) || (shorter > tileHeight && shorter > 1))
           continue;
         int64_t width = ceilDiv(tileWidth, narrower), height = ceilDiv(tileHeight, shorter);

@@ -297,6 +297,27 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
   return input;
 }
 
+ConvStage::Input ConvStage::loadInputApart(std::vector<Task> &loads, int64_t n, Span y, Span x,
+                                           int64_t parts) {
+  const Span rows = inputRows(y), columns = inputColumns(x);
+  const int64_t pixel = p_.inputChannels, part = ceilDiv(pixel, parts);
+  Input input{-1, rows, columns, columns.size() * part, part, 0, {}, part};
+  const int64_t first = context_.tensor(view_.storage).address + view_.offset + n * view_.batch +
+                        rows.begin * gatherY_ * view_.row + columns.begin * gatherX_ * view_.column;
+  for (int64_t channel = 0; channel < pixel; channel += part) {
+    const int buffer = steps_.add(isa::Space::Spad, rows.size() * columns.size() * part,
+                                  "part of an input tile", Traffic::Matrix);
+    input.parts.push_back(buffer);
+    copyStrided(context_, loads, Direction::Load, first + channel * view_.channel, 1,
+                Signedness::Signed,
+                {isa::Space::Spad, buffer, 0, input.rowPitch, input.columnPitch, 1},
+                {{rows.size(), gatherY_ * view_.row, input.rowPitch},
+                 {columns.size(), gatherX_ * view_.column, input.columnPitch},
+                 {std::min(part, pixel - channel), view_.channel, 1}});
+  }
+  return input;
+}
+
 // A greatest element of one tap is a copy. The taps of a column go at once where they lie one
 // behind the other.
 ConvStage::Input ConvStage::gather(std::vector<Task> &out, const Input &input, Span y, Span x,
@@ -455,7 +476,7 @@ void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &
     auto covers = [&](const Fold &fold) {
       return outputRows(y, fold).size() == y.size() && outputColumns(x, fold).size() == x.size();
     };
-    while (start < folds.end && (input.buffer < 0 || !covers(foldAt(start))))
+    while (start < folds.end && (input.isEmpty() || !covers(foldAt(start))))
       ++start;
     accumulate = start == folds.end;
   }
@@ -463,7 +484,7 @@ void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &
     start = folds.begin;
   if (accumulate && !onto)
     clear(out, y.size() * x.size(), channels.size(), acc);
-  if (input.buffer < 0)
+  if (input.isEmpty())
     return;
   const Forms &forms = this->forms();
   const int64_t rows = weightRows(folds), firstRow = foldAt(folds.begin).weightRow;
@@ -506,9 +527,12 @@ void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &
       int64_t inputColumn =
           xSpan.begin * p_.strideX + fold.kx * p_.dilationX - p_.padLeft - input.x.begin;
       Task &task = out.emplace_back(product);
-      task.buffers[forms.ofProduct.a] = input.buffer;
-      task.values[forms.ofProduct.a] =
-          inputRow * input.rowPitch + inputColumn * input.columnPitch + inputChannel;
+      const bool isApart = !input.parts.empty();
+      task.buffers[forms.ofProduct.a] =
+          isApart ? input.parts[static_cast<size_t>(inputChannel / input.partChannels)]
+                  : input.buffer;
+      task.values[forms.ofProduct.a] = inputRow * input.rowPitch + inputColumn * input.columnPitch +
+                                       (isApart ? inputChannel % input.partChannels : inputChannel);
       task.buffers[forms.ofProduct.d] = acc.buffer;
       task.values[forms.ofProduct.d] = acc.offset + (ySpan.begin - y.begin) * acc.s1 +
                                        (xSpan.begin - x.begin) * acc.s0 + column - channels.begin;

@@ -59,6 +59,10 @@ public:
     Span y{0, 0}, x{0, 0};
     int64_t rowPitch = 0, columnPitch = 0; // bytes
     int64_t firstChannel = 0;
+    // Where each part of the channels has a buffer of its own: these, each of so many channels.
+    llvm::SmallVector<int, 8> parts = {};
+    int64_t partChannels = 0;
+    bool isEmpty() const { return buffer < 0 && parts.empty(); } // nothing but padding
   };
   // For each column tile of the channels, the rows of these folds.
   struct Weights {
@@ -71,6 +75,9 @@ public:
   // channels. `buffer`, here and below, as of `reuse`.
   Input loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x, int64_t parts = 1,
                   int buffer = -1);
+  // The same of one tap, of which each part has a buffer of its own: the first ones may come in
+  // while something else takes up the room of the last ones.
+  Input loadInputApart(std::vector<Task> &loads, int64_t n, Span y, Span x, int64_t parts);
   // The windows of an output tile, [output row][x][ky][channel]: what `fill` takes for it. Without
   // merged rows of taps that is the input itself.
   Input gather(std::vector<Task> &out, const Input &input, Span y, Span x, int buffer = -1);

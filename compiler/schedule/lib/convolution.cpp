@@ -58,6 +58,7 @@ public:
 
 private:
   void probe();
+  bool isFirstApart(int64_t parts) const;
   void takeTurns(size_t buffers);
   void computeTile(std::vector<Task> &out, ElementChain &chain, const ConvStage::Input &input,
                    int64_t n, Span y, Span x, Span channels, Tile result);
@@ -147,6 +148,15 @@ void Convolution::probe() {
     takeOperations(unfused_.emplace(p_), *unfused);
 }
 
+// Whether parts of the channels of the first input have buffers of their own, so that the array
+// begins with the first one of them.
+bool Convolution::isFirstApart(int64_t parts) const {
+  return parts > 1 && p_.kernelHeight == 1 && p_.kernelWidth == 1 && p_.padTop == 0 &&
+         p_.padLeft == 0 && !p_.inputScattered && !p_.weightsAreActivations &&
+         plan_.stands == Stands::Weights && plan_.merge == TapMerge::None &&
+         p_.inputChannels % (parts * context_.rows) == 0; // a fold reads one of them
+}
+
 void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
   plan_ = plan;
   steps_.plan = tilewright::describe(p_, plan_);
@@ -158,6 +168,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
   }
   const int64_t parts =
       plan_.inputParts > 0 ? plan_.inputParts : usualInputParts(p_, context_.machine, plan_.merge);
+  const bool isApart = isFirstApart(parts);
   stage_.listFolds(plan_.merge, ceilDiv(p_.inputChannels, parts), plan_.stands);
   stage_.placeWeights(isTrial);
   ElementChain chain(context_, steps_, group_, anchor_, shapes_,
@@ -179,6 +190,11 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
   for (int64_t c = 0; c < p_.outputChannels; c += plan_.stepChannels)
     chunks.push_back({c, std::min(p_.outputChannels, c + plan_.stepChannels)});
 
+  auto loadInput = [&](std::vector<Task> &loads, const Place &place) {
+    return isApart && &place == places.data()
+               ? stage_.loadInputApart(loads, place.n, place.y, place.x, parts)
+               : stage_.loadInput(loads, place.n, place.y, place.x, parts);
+  };
   const Place *loadedPlace = nullptr;
   const Span *loadedChunk = nullptr;
   int64_t loadedBatch = -1;
@@ -203,7 +219,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
         chain.prepare(step.constants);
       weights_ = stage_.loadWeights(step, place.n, chunk, {first, std::min(folds, first + each)});
       if (loadedPlace != &place)
-        input_ = stage_.loadInput(step.loads, place.n, place.y, place.x, parts);
+        input_ = loadInput(step.loads, place);
       loadedPlace = &place;
       if (first == 0 && hasWideOperands_) // while the array is in another bank
         chain.loadOperands(step.loads, box);
@@ -236,7 +252,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
     if (loadedChunk != &chunk || (p_.weightsAreActivations && loadedBatch != place.n))
       weights_ = stage_.loadWeights(step, place.n, chunk, stage_.allFolds());
     if (loadedPlace != &place)
-      input_ = stage_.loadInput(step.loads, place.n, place.y, place.x, parts);
+      input_ = loadInput(step.loads, place);
     loadedPlace = &place;
     loadedChunk = &chunk;
     loadedBatch = place.n;

@@ -33,12 +33,12 @@ public:
       found->second = best(first, ofFirst, second);
     if (!found->second)
       return false;
-    std::tie(ofFirst.tileLess, ofSecond.tileLess) = *found->second;
+    std::tie(ofFirst.tileLess, ofSecond.tileLess, ofSecond.leads) = *found->second;
     return true;
   }
 
 private:
-  using Tiles = std::pair<int64_t, int64_t>; // PartPlan::tileLess of both
+  using Tiles = std::tuple<int64_t, int64_t, int64_t>; // PartPlan::tileLess of both, leads
 
   std::string signatureOf(const Part &part) {
     if (part.region)
@@ -57,8 +57,12 @@ private:
     for (const Part *part : {&first, &second})
       if (!part->region && !part->beside && !mayRunBeside(context_, part->group))
         return std::nullopt;
-    if (!mayGain(first, ofFirst, second))
+    const bool hasRegion = first.region || second.region;
+    if (!(hasRegion ? mayGain(first, ofFirst, second) : mayLead(first, ofFirst, second)))
       return std::nullopt;
+    const std::vector<int64_t> ways = second.region ? std::vector<int64_t>{0}
+                                      : hasRegion   ? std::vector<int64_t>{0, 8}
+                                                    : std::vector<int64_t>{8, 6, 4};
     const std::optional<int64_t> apart =
         cycles({[&](Steps &steps) { lowerPart(context_, first, ofFirst, steps); },
                 [&](Steps &steps) { lowerPart(context_, second, {}, steps); }},
@@ -68,15 +72,17 @@ private:
     int64_t least = *apart - *apart / leastGain;
     std::optional<Tiles> found;
     for (const int64_t a : ofFirst.joins ? std::vector<int64_t>{ofFirst.tileLess} : tilesOf(first))
-      for (const int64_t b : tilesOf(second)) {
-        bool overlaps = true;
-        const std::optional<int64_t> together = cycles(
-            {[&](Steps &steps) { overlaps = lowerBoth(first, a, second, b, steps); }}, least);
-        if (!overlaps || !together || *together >= least)
-          continue;
-        least = *together;
-        found = {a, b};
-      }
+      for (const int64_t b : tilesOf(second))
+        for (const int64_t leads : ways) {
+          bool overlaps = true;
+          const std::optional<int64_t> together = cycles(
+              {[&](Steps &steps) { overlaps = lowerBoth(first, a, second, b, leads, steps); }},
+              least);
+          if (!overlaps || !together || *together >= least)
+            continue;
+          least = *together;
+          found = {a, b, leads};
+        }
     return found;
   }
 
@@ -85,15 +91,16 @@ private:
   }
 
   // False where none of the second one's steps finds its place beside the first one's.
-  bool lowerBoth(const Part &first, int64_t a, const Part &second, int64_t b, Steps &steps) {
+  bool lowerBoth(const Part &first, int64_t a, const Part &second, int64_t b, int64_t leads,
+                 Steps &steps) {
     Timeline timeline(context_);
     Steps early, late;
     early.layer = static_cast<int>(first.place);
     late.layer = static_cast<int>(second.place);
     lowerPart(context_, first, {a, false, true}, early);
-    lowerPart(context_, second, {b, true, false}, late);
+    lowerPart(context_, second, {b, true, false, leads}, late);
     timeline.add(std::move(early));
-    if (timeline.add(std::move(late)) == 0)
+    if (timeline.add(std::move(late), leads) == 0)
       return false;
     steps = timeline.take();
     return true;
@@ -134,6 +141,22 @@ private:
     return apart - together > apart / leastIdle;
   }
 
+  // Whether the second one waits for its first inputs so long that it counts.
+  bool mayLead(const Part &first, const PartPlan &ofFirst, const Part &second) {
+    const size_t constants = context_.constants.bytes().size();
+    TaskTimes times(context_.isa, context_.machine, context_.plans);
+    Steps steps;
+    steps.layer = static_cast<int>(second.place);
+    lowerPart(context_, second, {}, steps);
+    context_.constants.rollBack(constants);
+    int64_t waits = 0, apart = 0;
+    for (const Task &task : steps.steps.front().loads)
+      waits += times.cyclesOf(task);
+    for (const std::vector<int64_t> &busy : {busyOf(first, ofFirst), busyOf(second, {})})
+      apart += *std::max_element(busy.begin(), busy.end());
+    return waits > apart / leastGain;
+  }
+
   LoweringContext &context_;
   std::map<std::string, std::optional<Tiles>> known_;
 };
@@ -146,7 +169,7 @@ std::map<size_t, PartPlan> planOverlaps(LoweringContext &context,
   Planner planner(context);
   for (size_t i = 1; i < parts.size(); ++i) {
     const std::optional<Part> &first = parts[i - 1], &second = parts[i];
-    if (!first || !second || (!first->region && !second->region))
+    if (!first || !second)
       continue;
     const auto known = plans.find(first->place);
     PartPlan ofFirst = known == plans.end() ? PartPlan() : known->second, ofSecond;

@@ -26,6 +26,7 @@ struct PartPlan {
   int64_t tileLess = 0;  // fifths by which a region's tile is smaller than alone
   bool joins = false;    // the part before it
   bool isJoined = false; // by the part behind it
+  int64_t leads = 0;     // eighths of its first inputs that come while that makes the last ones
 };
 
 // Of parts that overlap, by place.

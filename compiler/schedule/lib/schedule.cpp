@@ -350,14 +350,14 @@ std::vector<std::optional<Part>> partsOf(const std::vector<kernel::GroupOp> &gro
 }
 
 // Of each group that may run beside a later one, that: the last one of the next part. Where `plans`
-// is null, regions may run beside whoever comes before and behind; else those that it joins.
+// is null, all may; else those that it joins.
 Neighbors neighborsOf(const std::vector<kernel::GroupOp> &groups,
                       const std::vector<std::optional<Part>> &parts,
                       const std::map<size_t, PartPlan> *plans) {
   Neighbors until;
   for (size_t i = 1; i < parts.size(); ++i) {
     const std::optional<Part> &part = parts[i - 1], &next = parts[i];
-    if (!part || !next || (!part->region && !next->region))
+    if (!part || !next)
       continue;
     if (plans && (!plans->count(next->place) || !plans->at(next->place).joins))
       continue;
@@ -374,6 +374,7 @@ bool separate(std::map<size_t, PartPlan> &plans, size_t place) {
     return false;
   const auto second = std::next(first);
   second->second.joins = false;
+  second->second.leads = 0;
   if (!second->second.isJoined)
     plans.erase(second);
   plans.erase(first);
@@ -388,18 +389,17 @@ public:
             std::vector<size_t> &emitted)
       : context_(context), emitter_(emitter), result_(result), emitted_(emitted) {}
 
-  // `joins`: the group before; `isJoined`: by the one behind.
-  void add(Steps steps, size_t place, bool joins, bool isJoined) {
+  void add(Steps steps, size_t place, const PartPlan &plan) {
     addTraffic(context_.isa, steps, result_.traffic);
-    if (!joins) {
+    if (!plan.joins) {
       first_ = place;
       timeline_.reset();
     }
-    if (joins || isJoined) {
+    if (plan.joins || plan.isJoined) {
       if (!timeline_)
         timeline_.emplace(context_);
-      timeline_->add(std::move(steps));
-      if (isJoined)
+      timeline_->add(std::move(steps), plan.leads);
+      if (plan.isJoined)
         return;
       steps = timeline_->take();
     }
@@ -476,7 +476,7 @@ void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &grou
         leastTraffic(context.isa, llvm::ArrayRef(groups).slice(place, count), chains.onChip);
     for (size_t i = 0; i < count; ++i)
       result.traffic[place + i].leastBytes = least[i];
-    appending.add(std::move(steps), place, plan.joins, plan.isJoined);
+    appending.add(std::move(steps), place, plan);
     place += count;
   }
 }

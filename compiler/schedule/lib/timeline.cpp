@@ -2,13 +2,16 @@
 
 #include "conv_stage.h"
 
+#include "tilewright/simulator/timing/runs.h"
+
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace tilewright {
 
 Timeline::Timeline(LoweringContext &context)
-    : context_(context), times_(context.isa, context.machine, context.plans),
-      accesses_(context.isa) {
+    : context_(context), times_(context.isa, context.machine, context.plans) {
   for (const isa::Unit &unit : context.isa.units()) {
     std::vector<int64_t> &registers = resets_.emplace_back();
     for (const isa::StateRegister &each : unit.registers)
@@ -21,6 +24,42 @@ const isa::Unit &Timeline::unitOf(const Task &task) const {
       context_.isa.instructions()[static_cast<size_t>(task.instruction)].unit)];
 }
 
+// Nothing where nothing is moved.
+std::optional<Timeline::Rows> Timeline::rowsOf(const Task &task,
+                                               const std::vector<int64_t> &registers) const {
+  isa::ScalarContext scalars;
+  scalars.immediates = task.values.data();
+  scalars.state = registers.data();
+  timing::Runs runs(context_.plans[static_cast<size_t>(task.instruction)], context_.isa, scalars,
+                    task.values.data());
+  if (runs.isFill() || runs.done())
+    return std::nullopt;
+  auto first = static_cast<int64_t>(runs.dram()), before = first;
+  const int64_t width = runs.elements() * runs.dramBytes();
+  Rows rows{first, first + width, width};
+  bool isAlike = true;
+  for (runs.next(); !runs.done(); runs.next()) {
+    const auto at = static_cast<int64_t>(runs.dram());
+    isAlike &= rows.pitch == 0 || at - before == rows.pitch;
+    rows.pitch = at - before;
+    rows.begin = std::min(rows.begin, at);
+    rows.end = std::max(rows.end, at + width);
+    before = at;
+  }
+  if (!isAlike || rows.pitch <= width)
+    rows.pitch = 0;
+  return rows;
+}
+
+bool Timeline::Rows::meets(const Rows &other) const {
+  if (begin >= other.end || other.begin >= end)
+    return false;
+  if (pitch == 0 || pitch != other.pitch)
+    return true;
+  const int64_t behind = ((other.begin - begin) % pitch + pitch) % pitch; // in a row
+  return behind < width || behind + other.width > pitch;
+}
+
 Timeline::Traffic Timeline::trafficOf(const Step &step) {
   Traffic traffic;
   for (const std::vector<Task> *tasks : {&step.constants, &step.loads, &step.compute, &step.stores})
@@ -28,15 +67,12 @@ Timeline::Traffic Timeline::trafficOf(const Step &step) {
       const isa::Unit &unit = unitOf(task);
       if (unit.kind != isa::UnitTemplate::DmaLoad && unit.kind != isa::UnitTemplate::DmaStore)
         continue;
-      isa::DecodedInstruction decoded;
-      decoded.instruction = task.instruction;
-      decoded.values = task.values;
       std::vector<int64_t> registers = resets_[static_cast<size_t>(unit.index)];
       for (auto [index, value] : task.registers)
         registers[static_cast<size_t>(index)] = value;
-      for (const MemoryAccess &access : accesses_.of(decoded, registers))
-        if (access.space == isa::Space::Dram)
-          (access.write ? traffic.writes : traffic.reads).push_back(access.range);
+      if (const std::optional<Rows> rows = rowsOf(task, registers))
+        (unit.kind == isa::UnitTemplate::DmaStore ? traffic.writes : traffic.reads)
+            .push_back(*rows);
     }
   return traffic;
 }
@@ -53,11 +89,9 @@ std::vector<int64_t> Timeline::busyOf(const Step &step) {
 }
 
 bool Timeline::conflicts(const Traffic &earlier, const Traffic &later) {
-  auto meet = [](const std::vector<isa::Range> &some, const std::vector<isa::Range> &others) {
-    return std::any_of(some.begin(), some.end(), [&](const isa::Range &one) {
-      return std::any_of(others.begin(), others.end(), [&](const isa::Range &other) {
-        return one.begin < other.end && other.begin < one.end;
-      });
+  auto meet = [](const std::vector<Rows> &some, const std::vector<Rows> &others) {
+    return llvm::any_of(some, [&](const Rows &one) {
+      return llvm::any_of(others, [&](const Rows &other) { return one.meets(other); });
     });
   };
   return meet(earlier.writes, later.reads) || meet(earlier.writes, later.writes) ||
@@ -90,7 +124,118 @@ size_t Timeline::slotFor(const std::vector<int64_t> &busy, size_t first) const {
   return std::max(first, slots_.size());
 }
 
-size_t Timeline::add(Steps steps) {
+// By rows, or of one row by bytes; of other loads than plain ones there is one.
+std::vector<Task> Timeline::piecesOf(const Task &load) const {
+  constexpr int64_t most = 8, together = 64; // bytes that DRAM gives at once
+  const TaskForm &form = context_.form(isa::Role::LoadBytes);
+  if (load.instruction != form.instruction().index)
+    return {load};
+  auto valueOf = [&](const char *name) {
+    for (const auto &[reg, value] : load.registers)
+      if (reg == form.reg(name))
+        return value;
+    return int64_t(1);
+  };
+  const size_t source = form.operand("s"), chip = form.operand("d"), rows = form.operand("n1"),
+               bytes = form.operand("n0");
+  if (valueOf("n2") != 1)
+    return {load};
+  const bool byRows = load.values[rows] > 1;
+  const size_t cut = byRows ? rows : bytes;
+  const int64_t sourceStride = byRows ? valueOf("s_s1") : 1,
+                chipStride = byRows ? valueOf("d_s1") : valueOf("d_s0"), all = load.values[cut],
+                unit = byRows ? 1 : together,
+                each = llvm::divideCeilSigned(llvm::divideCeilSigned(all, most), unit) * unit;
+  std::vector<Task> pieces;
+  for (int64_t first = 0; first < all; first += each) {
+    Task &piece = pieces.emplace_back(load);
+    piece.values[cut] = std::min(each, all - first);
+    piece.values[source] += first * sourceStride;
+    piece.values[chip] += first * chipStride;
+  }
+  return pieces;
+}
+
+void Timeline::put(Member member, size_t slot) {
+  const std::vector<int64_t> busy = busyOf(member.step);
+  while (slots_.size() <= slot)
+    slots_.push_back({{}, std::vector<int64_t>(busy.size(), 0)});
+  for (size_t unit = 0; unit < busy.size(); ++unit)
+    slots_[slot].busy[unit] += busy[unit];
+  slots_[slot].members.push_back(std::move(member));
+}
+
+// Takes the loads of a group's first step, and its constants, where those wait for several steps of
+// others. Returns the slot of the last ones.
+size_t Timeline::lead(Step &first, int64_t eighths) {
+  std::map<size_t, Step> bySlot; // 0: of what waits for nobody
+  std::map<size_t, int64_t> cycles;
+  int64_t all = 0;
+  auto slotOf = [&](const Task &load) {
+    Step alone;
+    alone.loads.push_back(load);
+    return firstSlotFor(trafficOf(alone));
+  };
+  auto isInAccumulators = [&](const Task &load) {
+    return llvm::any_of(load.buffers, [&](int buffer) {
+      return buffer >= 0 && all_.buffers[static_cast<size_t>(buffer)].space == isa::Space::Acc;
+    });
+  };
+  std::vector<Task> others; // are needed later, and where there is less room
+  for (const Task &load : first.loads) {
+    if (isInAccumulators(load)) {
+      others.push_back(load);
+      continue;
+    }
+    std::vector<Task> pieces = piecesOf(load);
+    const size_t last = slotOf(load);
+    if (slotOf(pieces.front()) == last) // they wait for the same
+      pieces = {load};
+    for (Task &piece : pieces) {
+      const size_t slot = pieces.size() > 1 ? slotOf(piece) : last;
+      const int64_t each = times_.cyclesOf(piece);
+      cycles[slot] += each;
+      all += each;
+      bySlot[slot].loads.push_back(std::move(piece));
+    }
+  }
+  // The last ones come when the others are done.
+  const size_t end = slots_.size();
+  int64_t early = 0;
+  for (auto &[slot, step] : bySlot) {
+    early += cycles[slot];
+    if (slot < end && 8 * early > eighths * all) {
+      std::vector<Task> late = std::exchange(step.loads, {});
+      append(bySlot[end].loads, late);
+    }
+  }
+  llvm::SmallVector<size_t> empty;
+  for (const auto &[slot, step] : bySlot)
+    if (step.loads.empty())
+      empty.push_back(slot);
+  for (const size_t slot : empty)
+    bySlot.erase(slot);
+  Step free;
+  if (const auto none = bySlot.find(0); none != bySlot.end()) {
+    free = std::move(none->second);
+    bySlot.erase(none);
+  }
+  if (bySlot.size() < 2)
+    return 0;
+  // Not before the first piece: they would take up memory.
+  Step &earliest = bySlot.begin()->second;
+  earliest.loads.insert(earliest.loads.begin(), free.loads.begin(), free.loads.end());
+  earliest.constants = std::exchange(first.constants, {});
+  first.loads = std::move(others);
+  for (auto &[slot, step] : bySlot) {
+    Member member{std::move(step), {}, groups_};
+    member.traffic = trafficOf(member.step);
+    put(std::move(member), slot);
+  }
+  return bySlot.rbegin()->first;
+}
+
+size_t Timeline::add(Steps steps, int64_t leads) {
   const int buffers = static_cast<int>(all_.buffers.size());
   if (groups_ == 0) {
     all_.layer = steps.layer;
@@ -106,6 +251,10 @@ size_t Timeline::add(Steps steps) {
           buffer += buffer >= 0 ? buffers : 0;
         task.layer = task.layer >= 0 ? task.layer : steps.layer;
       }
+    if (leads > 0 && groups_ > 0 && &step == &steps.steps.front()) {
+      first = lead(step, leads);
+      beside += first > 0;
+    }
     Member member{std::move(step), {}, groups_};
     member.traffic = trafficOf(member.step);
     const std::vector<int64_t> busy = busyOf(member.step);
@@ -113,19 +262,15 @@ size_t Timeline::add(Steps steps) {
       first = std::max(first, firstSlotFor(member.traffic));
     const size_t slot = groups_ == 0 ? slots_.size() : slotFor(busy, first);
     beside += slot < known;
-    while (slots_.size() <= slot)
-      slots_.push_back({{}, std::vector<int64_t>(busy.size(), 0)});
-    for (size_t unit = 0; unit < busy.size(); ++unit)
-      slots_[slot].busy[unit] += busy[unit];
-    slots_[slot].members.push_back(std::move(member));
+    put(std::move(member), slot);
     first = slot;
   }
   ++groups_;
   return beside;
 }
 
-// Sums of others are where the array puts those of the newest tile, or has put them last: the vector
-// unit is in the other banks then.
+// Sums of others are where the array puts those of the newest tile, or has put them last: the
+// vector unit is in the other banks then.
 void Timeline::shareBanks(const Slot &slot, int64_t &newest) {
   llvm::SmallVector<int> free;
   for (const Member &member : slot.members)

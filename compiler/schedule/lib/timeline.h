@@ -9,7 +9,8 @@
 #include "interleave.h"
 #include "lowering.h"
 
-#include "tilewright/compiler/schedule/hazards.h"
+#include <optional>
+#include <vector>
 
 namespace tilewright {
 
@@ -17,14 +18,21 @@ class Timeline {
 public:
   explicit Timeline(LoweringContext &context);
   // Adds a group behind the others, which are there whole. Returns how many of its steps stand
-  // beside earlier ones.
-  size_t add(Steps steps);
+  // beside earlier ones. `leads`: what its first step loads, so many eighths come in pieces, each
+  // of them as soon as others have made it, if they make it one after the other.
+  size_t add(Steps steps, int64_t leads = 0);
   // All of it, as one group's steps.
   Steps take();
 
 private:
+  // Of DRAM, bytes: from `begin` to `end`, or of them rows of `width` that begin `pitch` apart.
+  struct Rows {
+    int64_t begin, end;
+    int64_t width = 0, pitch = 0;
+    bool meets(const Rows &other) const;
+  };
   struct Traffic {
-    std::vector<isa::Range> reads, writes; // of DRAM
+    std::vector<Rows> reads, writes;
   };
   struct Member {
     Step step;
@@ -36,9 +44,13 @@ private:
     std::vector<int64_t> busy; // cycles, by unit
   };
   const isa::Unit &unitOf(const Task &task) const;
+  std::optional<Rows> rowsOf(const Task &task, const std::vector<int64_t> &registers) const;
   Traffic trafficOf(const Step &step);
   std::vector<int64_t> busyOf(const Step &step);
   static bool conflicts(const Traffic &earlier, const Traffic &later);
+  std::vector<Task> piecesOf(const Task &load) const;
+  size_t lead(Step &first, int64_t eighths);
+  void put(Member member, size_t slot);
   size_t firstSlotFor(const Traffic &traffic) const;
   size_t slotFor(const std::vector<int64_t> &busy, size_t first) const;
   void shareBanks(const Slot &slot, int64_t &newest);
@@ -46,7 +58,6 @@ private:
 
   LoweringContext &context_;
   TaskTimes times_;
-  AccessFinder accesses_;
   std::vector<std::vector<int64_t>> resets_; // by unit: registers
   int groups_ = 0;
   Steps all_;
