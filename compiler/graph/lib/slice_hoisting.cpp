@@ -200,7 +200,8 @@ public:
         continue;
       mlir::Value result = op->getResult(0);
       const Box box = demanded_[result].front();
-      if (demanded_[result].size() > 1 || !isReadWithin(result, nullptr))
+      if (demanded_[result].size() > 1 || isReadWhole_.contains(result) ||
+          !isReadWithin(result, nullptr))
         continue;
       const std::optional<OperandBoxes> boxes = through(op, box);
       if (!boxes || (isPointwise(op) && isBehindAnchor(op, box, 0)))
@@ -210,6 +211,8 @@ public:
       for (auto [i, part] : llvm::enumerate(*boxes))
         if (part && part->size != dimsOf(op->getOperand(i)))
           demand(op->getOperand(i), *part);
+        else
+          isReadWhole_.insert(op->getOperand(i));
     }
     return computes;
   }
@@ -305,6 +308,7 @@ private:
   tosa::SliceOp slice_;
   Box box_;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Box>> demanded_;
+  llvm::DenseSet<mlir::Value> isReadWhole_;   // by operations that have joined
   llvm::SetVector<mlir::Operation *> joined_; // the last one first
   llvm::DenseMap<mlir::Value, mlir::Value> made_;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<Box, mlir::Value>>> slices_;

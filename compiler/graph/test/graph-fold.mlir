@@ -188,6 +188,23 @@ func.func @rows(%x: tensor<1x5x4xf32>) -> (tensor<1x1x4xf32>, tensor<1x5x4xf32>)
 
 // -----
 
+// One operand of the product is needed whole, though the other one is not.
+// CHECK-LABEL: @itself
+// CHECK: %[[E:.*]] = tosa.exp %{{.*}} : (tensor<1x4x4xf32>) -> tensor<1x4x4xf32>
+// CHECK: %[[ROW:.*]] = tosa.slice %[[E]]
+// CHECK: tosa.matmul %[[ROW]], %[[E]]
+func.func @itself(%x: tensor<1x4x4xf32>) -> tensor<1x1x4xf32> {
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %at = tosa.const_shape {values = dense<[0, 2, 0]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %size = tosa.const_shape {values = dense<[1, 1, 4]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %0 = tosa.exp %x : (tensor<1x4x4xf32>) -> tensor<1x4x4xf32>
+  %1 = tosa.matmul %0, %0, %z, %z : (tensor<1x4x4xf32>, tensor<1x4x4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x4xf32>
+  %2 = tosa.slice %1, %at, %size : (tensor<1x4x4xf32>, !tosa.shape<3>, !tosa.shape<3>) -> tensor<1x1x4xf32>
+  return %2 : tensor<1x1x4xf32>
+}
+
+// -----
+
 // A convolution of several taps needs more than the slice; what is done behind it stays there.
 // CHECK-LABEL: @crop
 // CHECK: tosa.conv2d

@@ -299,7 +299,8 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
 
 ConvStage::Input ConvStage::loadInputApart(std::vector<Task> &loads, int64_t n, Span y, Span x,
                                            int64_t parts) {
-  const Span rows = inputRows(y), columns = inputColumns(x);
+  const Span rows = inputRows(y), every = inputColumns(x),
+             columns{every.begin, std::min(p_.width, every.end)};
   const int64_t pixel = p_.inputChannels, part = ceilDiv(pixel, parts);
   Input input{-1, rows, columns, columns.size() * part, part, 0, {}, part};
   const int64_t first = context_.tensor(view_.storage).address + view_.offset + n * view_.batch +

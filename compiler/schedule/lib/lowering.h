@@ -378,8 +378,7 @@ std::string signatureOf(const LoweringContext &context, kernel::GroupOp group);
 // fits on chip.
 void lowerConvolution(LoweringContext &context, kernel::GroupOp group,
                       Steps &steps); // conv2d, matmul
-// Whether others may run between its steps, and the same for such ones. `isApart`: parts of its
-// first input's channels have buffers of their own, if that serves.
+// Whether others may run between its steps, and the same for such ones.
 bool mayRunBeside(LoweringContext &context, kernel::GroupOp group);
 void lowerBeside(LoweringContext &context, kernel::GroupOp group, Steps &steps);
 // Cycles of a convolution's best plan by the estimator, on an empty chip. `first`:

@@ -131,10 +131,11 @@ std::vector<Task> Timeline::piecesOf(const Task &load) const {
   if (load.instruction != form.instruction().index)
     return {load};
   auto valueOf = [&](const char *name) {
+    const int wanted = form.reg(name);
     for (const auto &[reg, value] : load.registers)
-      if (reg == form.reg(name))
+      if (reg == wanted)
         return value;
-    return int64_t(1);
+    return resets_[static_cast<size_t>(form.instruction().unit)][static_cast<size_t>(wanted)];
   };
   const size_t source = form.operand("s"), chip = form.operand("d"), rows = form.operand("n1"),
                bytes = form.operand("n0");
