@@ -100,6 +100,37 @@ TEST(Arena, AlternateTakesBanksByTurns) {
   }
 }
 
+TEST(Arena, AlternateLeavesWhatIsFreeInOnePiece) {
+  Arena arena(512, 256, 8);
+  const int64_t first = *arena.allocate(64, Traffic::Streamed, Placement::Alternate);
+  arena.allocate(64, Traffic::Streamed, Placement::Alternate);
+  arena.release(first);
+  arena.allocate(64, Traffic::Streamed, Placement::Alternate);
+  EXPECT_TRUE(arena.isFree(0, 192)) << "not behind what was just released";
+}
+
+TEST(Arena, TurnsGoesToTheBankThatItIsGiven) {
+  Arena arena(1024, 256, 8);
+  for (const int64_t bank : {2, 2, 0, 3, 0})
+    EXPECT_EQ(*arena.allocate(64, Traffic::Streamed, Placement::Turns, 0, bank * 256) / 256, bank);
+}
+
+TEST(Arena, TurnsTakesTheFirstFreePlaceOfItsBank) {
+  Arena arena(1024, 256, 8);
+  auto allocate = [&] { return *arena.allocate(64, Traffic::Streamed, Placement::Turns, 0, 256); };
+  const int64_t first = allocate();
+  EXPECT_EQ(first, 256);
+  EXPECT_EQ(allocate(), 320);
+  arena.release(first);
+  EXPECT_EQ(allocate(), first) << "though it was just released";
+}
+
+TEST(Arena, TurnsTakesAnotherBankWhereItsOwnIsFull) {
+  Arena arena(512, 256, 8);
+  ASSERT_TRUE(arena.allocateAt(256, 256));
+  EXPECT_EQ(arena.allocate(64, Traffic::Streamed, Placement::Turns, 0, 256), 0);
+}
+
 TEST(Arena, GivesAnAddressThatIsFree) {
   Arena arena(512, 256, 8);
   EXPECT_TRUE(arena.allocateAt(64, 100));
