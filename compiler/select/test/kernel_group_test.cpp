@@ -97,6 +97,13 @@ TEST(Group, HasOneAnchor) {
   EXPECT_EQ(count(module, "kernel.group"), 2) << module;
 }
 
+// Rescales of an image's elements.
+std::string ofImages(std::string text) {
+  for (size_t at = text.find("<2x4x"); at != std::string::npos; at = text.find("<2x4x"))
+    text.replace(at, 5, "<1x2x2x4x");
+  return text;
+}
+
 // Two convolutions, of which the first one's sums become what `between` makes of %0, as %p, and the
 // second one's are %q; then their sum.
 std::string sumOfTwo(const std::string &between) {
@@ -109,9 +116,7 @@ std::string sumOfTwo(const std::string &between) {
                      "%o = kernel.binary add %p, %q {shift = 0 : i64} : (tensor<1x2x2x4xi32>, "
                      "tensor<1x2x2x4xi32>) -> tensor<1x2x2x4xi32>\nreturn %o : " +
                      sums;
-  for (size_t at = text.find("<2x4x"); at != std::string::npos; at = text.find("<2x4x"))
-    text.replace(at, 5, "<1x2x2x4x"); // of rescales
-  return fused("%a: " + image + ", %b: " + image, sums, text);
+  return fused("%a: " + image + ", %b: " + image, sums, ofImages(text));
 }
 
 // The operations of the first group, in order.
@@ -140,6 +145,44 @@ TEST(Group, OfBothOperandsTakesThemInEightBits) {
                 "tensor<2x4xi8>) -> tensor<2x4xi32>\n" +
                 rescale("%o", "%2", "i32", "i8") + return8);
   EXPECT_EQ(count(module, "kernel.group"), 1) << module;
+}
+
+// A convolution's result of 8 bits is brought to 32 as %2, and its rows about their sums are %o.
+// `more`: operations behind it.
+std::string widened(const std::string &more, const std::string &results) {
+  return fused("%a: tensor<1x2x2x4xi8>", results,
+               scales + convolution("%0", "%a") +
+                   ofImages(rescale("%1", "%0", "i32", "i8") + widen("%2", "%1")) +
+                   "%3 = kernel.reduce sum %2 {axis = 3 : i64} : (tensor<1x2x2x4xi32>) -> "
+                   "tensor<1x2x2x1xi32>\n"
+                   "%o = kernel.binary sub %2, %3 {shift = 0 : i64} : (tensor<1x2x2x4xi32>, "
+                   "tensor<1x2x2x1xi32>) -> tensor<1x2x2x4xi32>\n" +
+                   more);
+}
+
+TEST(Group, OfAConvolutionLeavesItsResultToReadersThatWidenItOnChip) {
+  const std::string sums = "tensor<1x2x2x4xi32>", module = widened("return %o : " + sums, sums);
+  EXPECT_EQ(count(firstGroup(module), "kernel.rescale"), 1) << module;
+  EXPECT_EQ(count(module, "kernel.group"), 4) << module;
+}
+
+TEST(Group, OfAConvolutionWidensWhatIsReturned) {
+  const std::string two = "tensor<1x2x2x4xi32>, tensor<1x2x2x4xi32>",
+                    module = widened("return %o, %2 : " + two, two);
+  EXPECT_EQ(count(firstGroup(module), "kernel.rescale"), 2) << module;
+}
+
+TEST(Group, OfAConvolutionWidensWhatAMoveReads) {
+  const std::string
+      two = "tensor<1x2x2x4xi32>, tensor<1x2x2x4xi32>",
+      module = widened(
+          "%4 = kernel.assemble %2 {regions = [{result_offset = 0 : i64, result_strides = "
+          "array<i64: 1>, sizes = array<i64: 16>, source = 0 : i64, source_offset = 15 : i64, "
+          "source_strides = array<i64: -1>}]} : (tensor<1x2x2x4xi32>) -> tensor<1x2x2x4xi32>\n"
+          "return %o, %4 : " +
+              two,
+          two);
+  EXPECT_EQ(count(firstGroup(module), "kernel.rescale"), 2) << module;
 }
 
 TEST(Group, StandsWhereAllItReadsIsKnown) {
