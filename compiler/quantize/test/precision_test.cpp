@@ -218,6 +218,60 @@ TEST_F(Mixed, SquaresOfTheGreatestInputsStayWithinTheirBits) {
   EXPECT_LT(farthest, 0.02);
 }
 
+// The sum of a convolution's result and %other is normalized.
+class ResidualSum : public Mixed {
+protected:
+  // `more`: operations behind it, of which one gives `result`.
+  void normalizeSum(const std::string &more = "", const std::string &result = "") {
+    const std::string image = "tensor<1x6x64xf32>",
+                      results = image + (more.empty() ? "" : ", " + image);
+    decibels("(%x: tensor<1x6x1x64xf32>, %other: tensor<1x6x1x64xf32>) -> (" + results + ")",
+             weights("k", {64, 1, 1, 64}) + R"(
+    %rows = tosa.const_shape {values = dense<[1, 6, 64]> : tensor<3xindex>} : () -> !tosa.shape<3>
+    %p = tosa.conv2d %x, %k, %z, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x6x1x64xf32>, tensor<64x1x1x64xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x6x1x64xf32>
+    %u = tosa.add %p, %other : (tensor<1x6x1x64xf32>, tensor<1x6x1x64xf32>) -> tensor<1x6x1x64xf32>
+    %r = tosa.reshape %u, %rows : (tensor<1x6x1x64xf32>, !tosa.shape<3>) -> tensor<1x6x64xf32>
+    )" + normalize +
+                 more + "return %y" + (more.empty() ? "" : ", " + result) + " : " + results);
+  }
+  // The fewest bits that an element has on the way from the sum to the first reduction.
+  unsigned bitsOfSum() {
+    unsigned fewest = 32;
+    integer_->walk([&](mlir::tosa::ReduceSumOp op) {
+      mlir::Operation *on = op;
+      do {
+        auto type = llvm::cast<mlir::RankedTensorType>(on->getOperand(0).getType());
+        fewest = std::min(fewest, type.getElementTypeBitWidth());
+        on = on->getOperand(0).getDefiningOp();
+      } while (!llvm::isa<mlir::tosa::AddOp>(on));
+      return mlir::WalkResult::interrupt();
+    });
+    return fewest;
+  }
+};
+
+TEST_F(ResidualSum, LeavesItsConvolutionInSixteenBits) {
+  normalizeSum();
+  EXPECT_EQ(bitsOfSum(), 16u);
+}
+
+TEST_F(ResidualSum, KeepsAllBitsInStandardPrecision) {
+  precision_ = Precision::Standard;
+  normalizeSum();
+  EXPECT_EQ(bitsOfSum(), 32u);
+}
+
+// It cannot be made where the convolution is.
+TEST_F(ResidualSum, KeepsAllBitsWhereOthersReadTheConvolution) {
+  normalizeSum(R"(
+    %e = tosa.abs %p : (tensor<1x6x1x64xf32>) -> tensor<1x6x1x64xf32>
+    %f = tosa.reshape %e, %rows : (tensor<1x6x1x64xf32>, !tosa.shape<3>) -> tensor<1x6x64xf32>
+    )",
+               "%f");
+  EXPECT_EQ(bitsOfSum(), 32u);
+}
+
 // What precision is chosen, and by what.
 class Automatic : public Extended {
 protected:
