@@ -180,6 +180,12 @@ TEST(Estimate, AccumulatorsThatTheArrayReadsOrWritesAreNotToBeHad) {
   expectExact(writes, replaced(writes, "d=0x800,", "d=0x2000,"));
 }
 
+TEST(Estimate, ALoadOfAccumulatorsWaitsForTheArraysSums) {
+  const std::string text = "mmul a=0x8000, d=0, n1=1, n0=500, k=16, n=16, accumulate=0, swap=0\n"
+                           "load.i32 s=0, d=0x1000, n1=1, n0=1024";
+  expectExact(text, replaced(text, "d=0x1000", "d=0x2000"));
+}
+
 TEST(Estimate, AStoreWaitsForTheVectorUnitAndTheArray) {
   const std::string vector = "vdw a=0x8000, b=0x18000, d=0, n0=100, nc=16\n"
                              "store s=0x8800, d=0, n1=1, n0=1024";
