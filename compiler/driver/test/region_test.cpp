@@ -110,6 +110,45 @@ TEST(RegionOfTwoProducts, MakesASumBeforeItsReader) {
               outcomeOf(networkOf(twoProducts), target, false, "cycle").output);
 }
 
+// A reduction of %x in 16 bits, and what goes on with its result, each with a scale of its own.
+std::string rowsAboutTheirSums() {
+  const auto widened = [](const std::string &result, const std::string &multiplier) {
+    return result + " = tosa.rescale %x, " + multiplier +
+           ", %shift, %zp16, %zp32 {scale32 = true, rounding_mode = SINGLE_ROUND, per_channel = "
+           "false, input_unsigned = false, output_unsigned = false} : (tensor<8x64x40xi16>, "
+           "tensor<1xi32>, tensor<1xi8>, tensor<1xi16>, tensor<1xi32>) -> tensor<8x64x40xi32>\n";
+  };
+  return R"(
+func.func @main(%x: tensor<8x64x40xi16>) -> tensor<8x64x40xi8> {
+  %one = "tosa.const"() {values = dense<1073741824> : tensor<1xi32>} : () -> tensor<1xi32>
+  %half = "tosa.const"() {values = dense<536870912> : tensor<1xi32>} : () -> tensor<1xi32>
+  %shift = "tosa.const"() {values = dense<34> : tensor<1xi8>} : () -> tensor<1xi8>
+  %zp = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+  %zp16 = "tosa.const"() {values = dense<0> : tensor<1xi16>} : () -> tensor<1xi16>
+  %zp32 = "tosa.const"() {values = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+)" + widened("%a", "%half") +
+         "%s = tosa.reduce_sum %a {axis = 2 : i32} : (tensor<8x64x40xi32>) -> "
+         "tensor<8x64x1xi32>\n" +
+         widened("%b", "%one") +
+         "%d = tosa.sub %b, %s : (tensor<8x64x40xi32>, tensor<8x64x1xi32>) -> "
+         "tensor<8x64x40xi32>\n" +
+         narrowed("%y", "%d", "8x64x40") + "return %y : tensor<8x64x40xi8>\n}\n";
+}
+
+TEST(RegionOfOneOperand, LoadsItOnceForAllKernels) {
+  constexpr int64_t elements = 8 * 64 * 40;
+  const NetworkOutcome region = outcomeOf(rowsAboutTheirSums(), "edge16", true, "cycle");
+  EXPECT_THAT(region.plan, HasSubstr("region of 3 layers"));
+  EXPECT_LT(region.dramBytes, elements * (2 + 2 + 1));
+}
+
+TEST(RegionOfOneOperand, GivesWhatLayersApartGive) {
+  for (const char *target : {"edge16", "odd12x20", "tiny4"})
+    EXPECT_TRUE(outcomeOf(rowsAboutTheirSums(), target, true, "cycle").output ==
+                outcomeOf(rowsAboutTheirSums(), target, false, "cycle").output)
+        << target;
+}
+
 INSTANTIATE_TEST_SUITE_P(Kernels, Region,
                          ::testing::Combine(::testing::ValuesIn(cases),
                                             ::testing::Values("edge16", "odd12x20", "tiny4")),
