@@ -1,9 +1,12 @@
 // What double buffering looks like in the trace: the next tile's loads run under this tile's
 // products.
+#include "network.h"
+
 #include "tilewright/compiler/driver/driver.h"
 #include "tilewright/program/program.h"
 #include "tilewright/simulator/engine/engine.h"
 
+#include <algorithm>
 #include <fstream>
 #include <gtest/gtest.h>
 
@@ -36,12 +39,13 @@ func.func @main(%x: tensor<48x80xi32>) -> tensor<48x80xi32> {
 }
 )";
 
-struct Overlap {
-  int64_t loading = 0; // cycles in which a load from DRAM is in flight
-  int64_t under = 0;   // of these: cycles in which a computation is, too
+struct Event {
+  std::string instruction;
+  int64_t start, end, loadedBytes;
 };
 
-Overlap overlapOf(const char *model, const char *computation, Buffering buffering) {
+// What the cycle engine runs of a model.
+std::vector<Event> traceOf(const std::string &model, Buffering buffering) {
   CompileOptions options;
   options.model = ::testing::TempDir() + "/overlap_test_" +
                   ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".mlir";
@@ -51,15 +55,33 @@ Overlap overlapOf(const char *model, const char *computation, Buffering bufferin
   const Program program = readProgram("test.elf", compile(options).output, isa);
   DramImage dram(program);
   const RunRecord record = makeEngine("cycle", isa)->run(program, dram, {});
-  std::vector<bool> loading(static_cast<size_t>(record.cycles)), computing = loading;
   const auto *bits = reinterpret_cast<const uint8_t *>(program.code.data());
+  std::vector<Event> trace;
   for (const InstructionRecord &each : record.trace) {
     isa::DecodedInstruction decoded;
     std::string reason;
     isa.decode(bits + each.pc * static_cast<uint64_t>(isa.instructionBytes()), decoded, reason);
-    std::vector<bool> *busy = each.dramReadBytes > 0                                ? &loading
-                              : decoded.instruction == isa.find(computation)->index ? &computing
-                                                                                    : nullptr;
+    trace.push_back({isa.instructions()[static_cast<size_t>(decoded.instruction)].name, each.start,
+                     each.end, static_cast<int64_t>(each.dramReadBytes)});
+  }
+  return trace;
+}
+
+struct Overlap {
+  int64_t loading = 0; // cycles in which a load from DRAM is in flight
+  int64_t under = 0;   // of these: cycles in which a computation is, too
+};
+
+Overlap overlapOf(const char *model, const char *computation, Buffering buffering) {
+  const std::vector<Event> trace = traceOf(model, buffering);
+  int64_t last = 0;
+  for (const Event &each : trace)
+    last = std::max(last, each.end);
+  std::vector<bool> loading(static_cast<size_t>(last) + 1), computing = loading;
+  for (const Event &each : trace) {
+    std::vector<bool> *busy = each.loadedBytes > 0              ? &loading
+                              : each.instruction == computation ? &computing
+                                                                : nullptr;
     for (int64_t t = each.start; busy != nullptr && t <= each.end; ++t)
       (*busy)[static_cast<size_t>(t)] = true;
   }
@@ -84,6 +106,22 @@ TEST(Overlap, WithoutBufferingLoadsAndProductsTakeTurns) {
 
 TEST(Overlap, AnElementwiseLayerThatFitsIsCutAllTheSame) {
   EXPECT_GT(overlapOf(absolutes, "vabs", Buffering::Double).under, 0);
+}
+
+// Nothing comes before a network's first tile: of its channels, the array takes each part as it
+// comes.
+TEST(Overlap, ProductsBeginWithTheFirstChannelsOfTheFirstTile) {
+  const std::vector<Event> trace =
+      traceOf(Network(8, 8, 512).conv(64, 1, 1).text(), Buffering::Double);
+  const auto first = std::find_if(trace.begin(), trace.end(),
+                                  [](const Event &each) { return each.instruction == "mmul"; });
+  ASSERT_NE(first, trace.end());
+  int64_t all = 0, before = 0;
+  for (const Event &each : trace) {
+    all += each.loadedBytes;
+    before += each.end < first->start ? each.loadedBytes : 0;
+  }
+  EXPECT_LT(before, all / 2);
 }
 
 } // namespace tilewright
