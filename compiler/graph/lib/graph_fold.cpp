@@ -20,9 +20,8 @@ public:
 
   llvm::StringRef getArgument() const override { return "graph-fold"; }
   llvm::StringRef getDescription() const override {
-    return "Fold constants, scales, offsets and pads into the convolutions beside them, and "
-           "compute no "
-           "more than slices keep";
+    return "Fold constants, scales, offsets and pads into the convolutions beside them; compute "
+           "what slices keep";
   }
 
   void runOnOperation() override {

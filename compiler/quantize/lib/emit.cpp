@@ -211,7 +211,8 @@ private:
       if (isSum(a) && plan_.isSummedSquare(op) && plan_.sums.contains(anchor.result))
         return squareToSum(integer, op, sumOf(integer, a));
       if (isSum(a) || isSum(b))
-        return multiply(integer, sumOf(integer, a), sumOf(integer, b));
+        return multiply(integer, sumOf(integer, a), sumOf(integer, b),
+                        plan_.mostNormalized(op).value_or(HUGE_VAL));
       const Quantized x = operand(integer, a), y = operand(integer, b);
       Value product = integer.multiply(integer.widen(x.value, x.parameters),
                                        integer.widen(y.value, y.parameters));

@@ -102,8 +102,8 @@ template Sum combine<tosa::SubOp>(IntegerBuilder &, Sum, Sum, bool);
 template Sum combine<tosa::MaximumOp>(IntegerBuilder &, Sum, Sum, bool);
 template Sum combine<tosa::MinimumOp>(IntegerBuilder &, Sum, Sum, bool);
 
-Sum multiply(IntegerBuilder &integer, const Sum &a, const Sum &b) {
-  const double magnitude = a.magnitude * b.magnitude;
+Sum multiply(IntegerBuilder &integer, const Sum &a, const Sum &b, double most) {
+  const double magnitude = std::min(a.magnitude * b.magnitude, most / (a.scale * b.scale));
   const int shift = std::max(0, static_cast<int>(std::ceil(std::log2(magnitude / mostSum))));
   return {integer.multiply(a.value, b.value, shift), std::ldexp(a.scale * b.scale, shift),
           std::ldexp(magnitude, -shift) + 1};

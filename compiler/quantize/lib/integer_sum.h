@@ -5,6 +5,8 @@
 #include "quantized_value.h"
 #include "tilewright/compiler/tosa/integer_builder.h"
 
+#include <cmath>
+
 namespace tilewright::quantization {
 
 // 32 bits without zero point: real = value * scale.
@@ -33,7 +35,8 @@ Sum constantLike(IntegerBuilder &integer, llvm::ArrayRef<int64_t> shape,
 // With steps of at least `finest`; of at most `coarsest`, as far as 32 bits hold it.
 Sum coarsened(IntegerBuilder &integer, const Sum &x, double finest);
 Sum refined(IntegerBuilder &integer, const Sum &x, double coarsest);
-Sum multiply(IntegerBuilder &integer, const Sum &a, const Sum &b);
+// `most`: of the reals that it stands for.
+Sum multiply(IntegerBuilder &integer, const Sum &a, const Sum &b, double most = HUGE_VAL);
 Sum reduceSum(IntegerBuilder &integer, Sum x, int64_t axis);
 // x * x, of which `count` are summed up: no more than if each of |x| were `greatest`.
 Sum squareOf(IntegerBuilder &integer, const Sum &x, double greatest, double count);

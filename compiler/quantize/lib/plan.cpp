@@ -57,6 +57,30 @@ Value Plan::centeredBy(Value deviation, int64_t axis) const {
   return isOwnMean ? value : Value();
 }
 
+// Of one deviation x of N, x / sqrt(sum / N) is at most sqrt(N). What is rounded to multiples of a
+// step, to one at least, is no less than two thirds of what it was; squares and their sum are
+// rounded up to three times, which is a factor of less than two in the root.
+std::optional<double> Plan::mostNormalized(Operation *product) const {
+  if (!isa<tosa::MulOp>(product))
+    return std::nullopt;
+  for (int side : {0, 1}) {
+    const auto table = tables.find(product->getOperand(side).getDefiningOp());
+    if (table == tables.end() || !table->second.power || table->second.power->exponent != -0.5 ||
+        table->second.power->offset < 0)
+      continue;
+    const Value deviation = product->getOperand(1 - side);
+    for (const auto &[op, anchor] : anchors) {
+      auto reduce = dyn_cast<tosa::ReduceSumOp>(op);
+      Operation *square = reduce ? reduce.getInput().getDefiningOp() : nullptr;
+      constexpr double rounded = 2;
+      if (anchor.result == table->second.root && square && anchor.sums.empty() &&
+          isSummedSquare(square) && square->getOperand(0) == deviation)
+        return rounded / std::sqrt(anchor.factor * table->second.power->factor);
+    }
+  }
+  return std::nullopt;
+}
+
 bool Plan::hasWideTables(Value root) const {
   while (isa_and_nonnull<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp>(root.getDefiningOp()))
     root = root.getDefiningOp()->getOperand(0); // has the same parameters

@@ -64,6 +64,10 @@ struct Plan {
   // Of `value - mean`, the value, if the mean is its own along `axis`.
   mlir::Value centeredBy(mlir::Value deviation, int64_t axis) const;
 
+  // Of deviations times the inverse root of their own mean square, what no product of the two is
+  // beyond, whatever the deviations are and however they are rounded.
+  std::optional<double> mostNormalized(mlir::Operation *product) const;
+
   // Whether tables read `root` with 16 bits; those of 8 bits yield 8.
   bool hasWideTables(mlir::Value root) const;
 

@@ -194,6 +194,21 @@ TEST_F(Mixed, SquaresThatAreSummedUpAreProductsOfAllBits) {
   EXPECT_EQ(squares, 1);
 }
 
+// What a row is divided by may be anything, what is divided is not: the sum of the second one keeps
+// its bits.
+TEST_F(Mixed, ASumWithANormalizedValueIsNormalizedAsWell) {
+  std::string again = normalize;
+  for (const std::string name : {"n", "s", "m", "d", "q", "t", "v", "i", "y", "r"})
+    for (const char *behind : {" ", ","})
+      for (size_t at = 0; (at = again.find("%" + name + behind, at)) != std::string::npos; ++at)
+        again.insert(at + 2, "2");
+  const std::string type = "tensor<1x6x64xf32>";
+  EXPECT_GT(decibels("(%x: " + type + ", %other: " + type + ") -> " + type,
+                     sum + normalize + "%r2 = tosa.add %y, %x : (" + type + ", " + type + ") -> " +
+                         type + again + "return %y2 : " + type)[0],
+            30);
+}
+
 // Rows of the greatest sum of squares and of the greatest single one, which no sample had.
 TEST_F(Mixed, SquaresOfTheGreatestInputsStayWithinTheirBits) {
   decibels("(%x: tensor<1x6x64xf32>, %other: tensor<1x6x64xf32>) -> tensor<1x6x64xf32>",
