@@ -18,8 +18,8 @@ class Timeline {
 public:
   explicit Timeline(LoweringContext &context);
   // Adds a group behind the others, which are there whole. Returns how many of its steps stand
-  // beside earlier ones. `leads`: what its first step loads, so many eighths come in pieces, each
-  // of them as soon as others have made it, if they make it one after the other.
+  // beside earlier ones. `leads`: of what its first step loads, so many eighths come in
+  // pieces, each of them as soon as others have made it, if they make it one after the other.
   size_t add(Steps steps, int64_t leads = 0);
   // All of it, as one group's steps.
   Steps take();
