@@ -11,8 +11,11 @@ void Histogram::add(const float *values, int64_t count) {
     return;
   }
   float offset = static_cast<float>(low), factor = static_cast<float>(bins / (high - low));
-  for (int64_t i = 0; i < count; ++i)
-    ++counts[std::clamp(static_cast<int>((values[i] - offset) * factor), 0, bins - 1)];
+  const auto last = static_cast<float>(bins - 1);
+  for (int64_t i = 0; i < count; ++i) {
+    const float at = (values[i] - offset) * factor; // a mask's may be infinite
+    ++counts[static_cast<int>(at > 0 ? std::min(at, last) : 0)];
+  }
 }
 
 int64_t Histogram::total() const {
