@@ -41,8 +41,8 @@ std::optional<Dims> inView(const Dims &constant, const Dims &from, const Dims &t
   return view;
 }
 
-// Whether a product alone gives `value`, and the reshape alone reads it: what is behind the reshape
-// may be done where the product is made.
+// Whether the reshape alone reads a product, and is read once: what is behind it may be done where
+// the product is made.
 bool isOfProduct(tosa::ReshapeOp reshape) {
   return reshape.getInput1().getDefiningOp<tosa::Conv2DOp>() && reshape.getInput1().hasOneUse() &&
          reshape.getOutput().hasOneUse();

@@ -1,9 +1,8 @@
 // What a slice drops is not computed.
 //
-//  1. Backwards from a slice: an operation joins whose result goes nowhere but into the slice,
-//  slices
-//     of the same part, and operations that have joined, when the part of its result that they take
-//     follows from one part of each operand.
+//  1. Backwards from a slice: an operation joins whose result goes nowhere but into the slice, into
+//     slices of the same part, and into operations that have joined, when the part of its result
+//     that they take follows from one part of each operand.
 //  2. Slices of what the joined operations read come before them; they compute the part alone.
 //
 // An element-wise operation stays behind a convolution that needs more than the part: it is done
@@ -14,7 +13,8 @@
 #include "tilewright/compiler/tosa/constants.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <queue>
@@ -218,9 +218,7 @@ public:
   }
 
   void apply() {
-    llvm::SmallVector<mlir::Operation *> order(llvm::reverse(joined_)); // of the program
-    llvm::sort(order, [](auto *a, auto *b) { return a->isBeforeInBlock(b); });
-    for (mlir::Operation *op : order)
+    for (mlir::Operation *op : llvm::reverse(joined_)) // in program order
       made_[op->getResult(0)] = partOf(op);
     mlir::Value whole = slice_.getInput1(), part = made_.lookup(whole);
     for (mlir::Operation *user : llvm::make_early_inc_range(whole.getUsers()))
@@ -228,7 +226,7 @@ public:
         user->getResult(0).replaceAllUsesWith(part);
         user->erase();
       }
-    for (mlir::Operation *op : llvm::reverse(order))
+    for (mlir::Operation *op : joined_)
       op->erase();
   }
 

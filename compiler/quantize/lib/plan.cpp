@@ -29,6 +29,12 @@ bool isGlobalAverage(Operation *op) {
          llvm::all_of(pool.getPad(), [](int64_t pad) { return pad == 0; });
 }
 
+Operation *Plan::anchorOf(Value value) const {
+  const auto found =
+      llvm::find_if(anchors, [&](auto &entry) { return entry.second.result == value; });
+  return found == anchors.end() ? nullptr : found->first;
+}
+
 bool Plan::isSummedSquare(Operation *op) const {
   if (!isa<tosa::MulOp>(op) || op->getOperand(0) != op->getOperand(1) || !op->hasOneUse() ||
       !isa<tosa::ReduceSumOp>(*op->user_begin()))
@@ -69,14 +75,14 @@ std::optional<double> Plan::mostNormalized(Operation *product) const {
         table->second.power->offset < 0)
       continue;
     const Value deviation = product->getOperand(1 - side);
-    for (const auto &[op, anchor] : anchors) {
-      auto reduce = dyn_cast<tosa::ReduceSumOp>(op);
-      Operation *square = reduce ? reduce.getInput().getDefiningOp() : nullptr;
-      constexpr double rounded = 2;
-      if (anchor.result == table->second.root && square && anchor.sums.empty() &&
-          isSummedSquare(square) && square->getOperand(0) == deviation)
-        return rounded / std::sqrt(anchor.factor * table->second.power->factor);
-    }
+    auto reduce = dyn_cast_or_null<tosa::ReduceSumOp>(anchorOf(table->second.root));
+    Operation *square = reduce ? reduce.getInput().getDefiningOp() : nullptr;
+    if (!square || !isSummedSquare(square) || square->getOperand(0) != deviation)
+      continue;
+    constexpr double rounded = 2;
+    const Anchor &anchor = anchors.find(reduce)->second;
+    if (anchor.sums.empty())
+      return rounded / std::sqrt(anchor.factor * table->second.power->factor);
   }
   return std::nullopt;
 }
@@ -248,11 +254,7 @@ private:
   }
 
   // Whether `value` is a sum along an axis, times a factor.
-  bool isReduced(Value value) {
-    return llvm::any_of(plan_.anchors, [&](auto &entry) {
-      return isa<tosa::ReduceSumOp>(entry.first) && entry.second.result == value;
-    });
-  }
+  bool isReduced(Value value) { return isa_and_nonnull<tosa::ReduceSumOp>(plan_.anchorOf(value)); }
 
   // Whether no input makes it negative.
   static bool isNeverNegative(Value value) {
@@ -271,9 +273,7 @@ private:
            (isNeverNegative(op->getOperand(0)) && isNeverNegative(op->getOperand(1)));
   }
 
-  bool isAnchorResult(Value value) {
-    return llvm::any_of(plan_.anchors, [&](auto &entry) { return entry.second.result == value; });
-  }
+  bool isAnchorResult(Value value) { return plan_.anchorOf(value) != nullptr; }
 
   // The product of matrices that alone reads a softmax along its depth.
   void traceProduct(Operation *last, Softmax &softmax) {
@@ -345,18 +345,14 @@ private:
   // that in 16 bits is half of what would in 32.
   bool isBehindConvolution(Operation *op) {
     return isa<tosa::AddOp, tosa::SubOp>(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
-             return operand.hasOneUse() && tensorType(operand) == tensorType(op->getResult(0)) &&
-                    llvm::any_of(plan_.anchors, [&](auto &entry) {
-                      return entry.second.result == operand && isConvolution(entry.first);
-                    });
+             Operation *anchor = plan_.anchorOf(operand);
+             return anchor && isConvolution(anchor) && operand.hasOneUse() &&
+                    tensorType(operand) == tensorType(op->getResult(0));
            });
   }
 
   bool isOfProducts(Value value) {
-    auto anchor =
-        llvm::find_if(plan_.anchors, [&](auto &entry) { return entry.second.result == value; });
-    return (anchor != plan_.anchors.end() && isa<tosa::MatMulOp>(anchor->first)) ||
-           isReadByProduct(value);
+    return isa_and_nonnull<tosa::MatMulOp>(plan_.anchorOf(value)) || isReadByProduct(value);
   }
 
   static bool isReadByProduct(Value value) {

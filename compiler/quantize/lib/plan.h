@@ -57,6 +57,9 @@ struct Plan {
   Precision precision = Precision::Standard;
   PointwiseAnalysis pointwise;
 
+  // The anchor of which `value` is the result; null: none.
+  mlir::Operation *anchorOf(mlir::Value value) const;
+
   // Whether `op` squares a sum or a difference, to be summed up along an axis: a product, which
   // keeps all bits, instead of a table.
   bool isSummedSquare(mlir::Operation *op) const;

@@ -89,7 +89,8 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
   };
   // Candidates in each free range: its start, the cursor, the ends of recent buffers, and the bank
   // boundaries inside it. Their ranks are compared number by number, as far as it takes.
-  const bool isSmall = bytes <= bankBytes_;
+  const bool isSmall = bytes <= bankBytes_,
+             takesTurns = placement == Placement::Alternate || placement == Placement::Turns;
   auto rankOf = [&](const Range &range, int64_t address, size_t place) -> int64_t {
     const int64_t end = address + bytes, bank = address / bankBytes_;
     if (placement == Placement::Packed && !isSmall)
@@ -102,7 +103,7 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
     case 1: // straddles
       return placement != Placement::Packed && isSmall && (end - 1) / bankBytes_ != bank;
     case 2:
-      if (placement >= Placement::Alternate)
+      if (takesTurns)
         return beside < 0 ? bank == lastBank_ : bank != beside / bankBytes_;
       return neighborsAt(address, end);
     case 3:
@@ -137,7 +138,7 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
       continue;
     consider(range, range.begin);
     consider(range, (range.end - bytes) / alignment_ * alignment_);
-    if (placement < Placement::Alternate) {
+    if (!takesTurns) { // else what is free stays in one piece
       consider(range, cursor_);
       for (const Release &release : released_)
         consider(range, release.end);

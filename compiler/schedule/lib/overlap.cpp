@@ -113,26 +113,30 @@ private:
     });
   }
 
-  // Cycles that are computed, by unit.
-  std::vector<int64_t> busyOf(const Part &part, const PartPlan &plan) {
+  Steps stepsOf(const Part &part, const PartPlan &plan) {
     const size_t constants = context_.constants.bytes().size();
-    TaskTimes times(context_.isa, context_.machine, context_.plans);
-    std::vector<int64_t> busy(context_.isa.units().size(), 0);
     Steps steps;
     steps.layer = static_cast<int>(part.place);
     lowerPart(context_, part, plan, steps);
+    context_.constants.rollBack(constants);
+    return steps;
+  }
+
+  // Cycles that are computed, by unit.
+  std::vector<int64_t> busyOf(const Steps &steps) const {
+    TaskTimes times(context_.isa, context_.machine, context_.plans);
+    std::vector<int64_t> busy(context_.isa.units().size(), 0);
     for (const Step &step : steps.steps)
       for (const Task &task : step.compute)
         busy[static_cast<size_t>(
             context_.isa.instructions()[static_cast<size_t>(task.instruction)].unit)] +=
             times.cyclesOf(task);
-    context_.constants.rollBack(constants);
     return busy;
   }
 
   // Whether units that wait in one have work in the other, so that it counts.
   bool mayGain(const Part &first, const PartPlan &ofFirst, const Part &second) {
-    const std::vector<int64_t> a = busyOf(first, ofFirst), b = busyOf(second, {});
+    const std::vector<int64_t> a = busyOf(stepsOf(first, ofFirst)), b = busyOf(stepsOf(second, {}));
     const int64_t apart =
         *std::max_element(a.begin(), a.end()) + *std::max_element(b.begin(), b.end());
     int64_t together = 0;
@@ -143,16 +147,12 @@ private:
 
   // Whether the second one waits for its first inputs so long that it counts.
   bool mayLead(const Part &first, const PartPlan &ofFirst, const Part &second) {
-    const size_t constants = context_.constants.bytes().size();
     TaskTimes times(context_.isa, context_.machine, context_.plans);
-    Steps steps;
-    steps.layer = static_cast<int>(second.place);
-    lowerPart(context_, second, {}, steps);
-    context_.constants.rollBack(constants);
+    const Steps steps = stepsOf(second, {});
     int64_t waits = 0, apart = 0;
     for (const Task &task : steps.steps.front().loads)
       waits += times.cyclesOf(task);
-    for (const std::vector<int64_t> &busy : {busyOf(first, ofFirst), busyOf(second, {})})
+    for (const std::vector<int64_t> &busy : {busyOf(stepsOf(first, ofFirst)), busyOf(steps)})
       apart += *std::max_element(busy.begin(), busy.end());
     return waits > apart / leastGain;
   }
