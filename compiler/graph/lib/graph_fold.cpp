@@ -30,6 +30,7 @@ public:
     addSimplifications(patterns);
     addConvolutionFolding(patterns);
     addMatmulFolding(patterns);
+    addChannelGroups(patterns);
     addReshapeSinking(patterns);
     mlir::FrozenRewritePatternSet frozen(std::move(patterns));
     for (auto function : getOperation().getOps<mlir::func::FuncOp>())

@@ -1,6 +1,6 @@
-// A product with a constant matrix is a 1x1 convolution over an image of one column: as a
-// convolution it has a bias, weights that are quantized per channel, and one form for every later
-// stage.
+// A product with a constant matrix is a 1x1 convolution, over the image that its rows are the
+// pixels of, else over one of one column: as a convolution it has a bias, weights that are
+// quantized per channel, and one form for every later stage.
 #include "dims.h"
 #include "patterns.h"
 #include "tilewright/compiler/tosa/constants.h"
@@ -15,19 +15,31 @@ using mlir::LogicalResult;
 using mlir::PatternRewriter;
 using mlir::success;
 
+// What the rows of a product stand for: of an image its pixels (so that element-wise work on either
+// side of the product has its shape), else a column.
+Dims imageOfRows(mlir::Value rows) {
+  auto reshape = rows.getDefiningOp<tosa::ReshapeOp>();
+  const Dims matrix = dimsOf(rows), image = reshape ? dimsOf(reshape.getInput1()) : Dims();
+  if (image.size() == 4 && image[0] == 1 && image[3] == matrix[2])
+    return image;
+  return {1, matrix[1], 1, matrix[2]};
+}
+
 LogicalResult matmulToConv(tosa::MatMulOp op, PatternRewriter &rewriter) {
   Dims a = dimsOf(op.getA()), b = dimsOf(op.getB());
   if (!isFloat32(op.getOutput()) || !constantElements(op.getB()) || b[0] != 1)
     return failure();
-  int64_t rows = a[1], depth = a[2], columns = b[2];
+  int64_t depth = a[2], columns = b[2];
   mlir::Location location = op.getLoc();
   mlir::Value matrix = makeReshape(rewriter, location, op.getB(), {depth, columns});
   mlir::Value weight =
       makeReshape(rewriter, location, makeTranspose(rewriter, location, matrix, {1, 0}),
                   {columns, 1, 1, depth});
   mlir::Value bias = makeFloats(rewriter, location, {columns}, 0.0f);
-  mlir::Value image = makeReshape(rewriter, location, op.getA(), {1, rows, 1, depth});
-  auto type = mlir::RankedTensorType::get({1, rows, 1, columns}, rewriter.getF32Type());
+  Dims dims = imageOfRows(op.getA());
+  mlir::Value image = makeReshape(rewriter, location, op.getA(), dims);
+  dims.back() = columns;
+  auto type = mlir::RankedTensorType::get(dims, rewriter.getF32Type());
   mlir::Value product = tosa::Conv2DOp::create(
       rewriter, location, type, image, weight, bias, op.getAZp(), op.getBZp(),
       rewriter.getDenseI64ArrayAttr({0, 0, 0, 0}), rewriter.getDenseI64ArrayAttr({1, 1}),

@@ -17,6 +17,9 @@ void addConvolutionFolding(mlir::RewritePatternSet &patterns);
 // Products with a constant matrix become 1x1 convolutions, which have per-channel weights and a
 // bias.
 void addMatmulFolding(mlir::RewritePatternSet &patterns);
+// Convolutions in groups become one with zeros between the groups; what only puts channels into
+// another order becomes an order of weights.
+void addChannelGroups(mlir::RewritePatternSet &patterns);
 // Reshapes that only add or drop unit dimensions move behind element-wise ops.
 void addReshapeSinking(mlir::RewritePatternSet &patterns);
 // Slices move before what they alone read a part of, so that the rest is not computed. Returns

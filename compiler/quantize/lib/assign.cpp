@@ -29,9 +29,12 @@ public:
       map_[argument] = ownParameters(argument);
     for (Operation &op : block.without_terminator())
       visit(&op);
-    for (Operation &op : block.without_terminator())
+    for (Operation &op : llvm::reverse(block.without_terminator()))
       if (isa<tosa::ConcatOp>(op))
         shareWithOperands(&op);
+    for (Operation &op : block.without_terminator())
+      if (follows(&op))
+        visit(&op);
     return std::move(map_);
   }
 
@@ -126,18 +129,41 @@ private:
     return functions;
   }
 
+  // Whether the result's parameters follow from the operand's.
+  bool follows(Operation *op) const {
+    if (auto table = plan_.tables.find(op); table != plan_.tables.end())
+      return table->second.isClamp && !table->second.power;
+    return !plan_.softmaxes.contains(op) && !plan_.anchors.contains(op) && !isa<tosa::ConcatOp>(op);
+  }
+
   // An operand that only the concatenation reads may as well be made with the result's parameters:
-  // no second rounding.
+  // no second rounding. One that others read, too, takes them where it loses little: it is made
+  // once, and stands where the concatenation has it. The last of several that have an operand in
+  // common decides.
   void shareWithOperands(Operation *concat) {
+    Parameters &own = map_[concat->getResult(0)];
+    for (Value operand : concat->getOperands())
+      if (shared_.contains(operand) && losesLittle(own, map_.lookup(operand)))
+        own = map_.lookup(operand);
+    const Parameters parameters = own;
     for (Value operand : concat->getOperands()) {
       Operation *op = operand.getDefiningOp();
       bool isOwn =
           llvm::is_contained(plan_.ranged, operand) && !isa_and_nonnull<tosa::ConcatOp>(op);
       bool isOnlyUser =
           llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == concat; });
-      if (isOwn && isOnlyUser)
-        map_[operand] = map_.lookup(concat->getResult(0));
+      if (!isOwn || (!isOnlyUser && !losesLittle(map_.lookup(operand), parameters)))
+        continue;
+      map_[operand] = parameters;
+      if (!isOnlyUser)
+        shared_.insert(operand);
     }
+  }
+
+  // At most a bit.
+  static bool losesLittle(const Parameters &own, const Parameters &other) {
+    return own.bits == 8 && other.bits == 8 && other.scale <= 2 * own.scale &&
+           other.lowest() <= own.lowest() && other.highest() >= own.highest();
   }
 
   func::FuncOp main_;
@@ -145,6 +171,7 @@ private:
   const Statistics &statistics_;
   const QuantizeOptions &options_;
   ParameterMap map_;
+  DenseSet<Value> shared_; // with a concatenation, of what others read, too
 };
 
 } // namespace

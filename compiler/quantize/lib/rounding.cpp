@@ -52,7 +52,9 @@ void Rounding::apply(double *weights, double greatest) const {
   std::vector<double> original(weights, weights + size);
   for (size_t i = size; i-- > 0;) {
     double exact = weights[order_[i]];
-    double rounded = roundEven(std::clamp(whole[i], -greatest, greatest)), rest = exact - rounded;
+    // What is zero stays so: pruned, or between the groups of a convolution.
+    double rounded = exact == 0 ? 0 : roundEven(std::clamp(whole[i], -greatest, greatest)),
+           rest = exact - rounded;
     weights[order_[i]] = rounded;
     double *__restrict others = whole.data();
     const double *__restrict row = &factor_[i * size];

@@ -70,7 +70,9 @@ int64_t leastProducts(const ConvProblem &p, const ConvMachine &m) {
                             p.outputHeight),
                 columns = taps({p.kernelWidth, p.strideX, p.dilationX, p.padLeft, p.width},
                                p.outputWidth);
-  return p.batch * rows * columns * p.inputChannels * p.outputChannels / (m.rows * m.cols);
+  return static_cast<int64_t>(p.filled *
+                              static_cast<double>(p.batch * rows * columns * p.inputChannels *
+                                                  p.outputChannels / (m.rows * m.cols)));
 }
 
 int64_t leastCycles(const ConvProblem &p, const ConvMachine &m, const ConvPlan &plan) {
@@ -122,6 +124,13 @@ int64_t leastCycles(const ConvProblem &p, const ConvMachine &m, const ConvPlan &
     input *= chunks;
     if (plan.turns)
       input -= (chunks - 1) * largestInput;
+  }
+  // Where taps are merged, squares of zeros may be fewer.
+  if (!sumsStand && p.filled < 1) {
+    const double share = plan.merge == TapMerge::None ? p.filled : 0;
+    products.cycles = static_cast<int64_t>(share * static_cast<double>(products.cycles));
+    products.instructions =
+        static_cast<int64_t>(share * static_cast<double>(products.instructions));
   }
   const auto access = static_cast<int64_t>(m.accessBytes);
   const int64_t read = std::max<int64_t>(0, weights) + input +

@@ -152,6 +152,8 @@ void assess(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   const int64_t instructions = sumsStand ? 1 : 2 * folds;
   double matrix = static_cast<double>(sumsStand ? 1 : folds) * columnTiles * pixels /
                   static_cast<double>(tilePixels) * foldCycles;
+  if (!sumsStand)
+    matrix *= p.filled;
   double vectorTiles = pixels / static_cast<double>(tilePixels) *
                        static_cast<double>(ceilDiv(p.outputChannels, plan.tileChannels));
   double beats = static_cast<double>(tilePixels * ceilDiv(plan.tileChannels, m.lanes) *

@@ -1,6 +1,7 @@
 #include "conv_stage.h"
 
 #include "expansion.h"
+#include "zero_weights.h"
 
 #include "tilewright/support/make_space.h"
 
@@ -86,6 +87,10 @@ void ConvStage::describe(InputFrom from) {
     p_.padTop = conv.getPad()[0], p_.padLeft = conv.getPad()[2];
     inputZeroPoint_ = static_cast<int64_t>(conv.getInputZp());
     weightZeroPoint_ = static_cast<int64_t>(conv.getWeightZp());
+    if (const std::string squares = ZeroWeights(conv).squares(context_.rows, context_.cols);
+        !squares.empty())
+      p_.filled = static_cast<double>(std::count(squares.begin(), squares.end(), '1')) /
+                  static_cast<double>(squares.size());
     if (from == InputFrom::Dram)
       skipUnread();
     return;
@@ -147,6 +152,25 @@ void ConvStage::listFolds(TapMerge merge, int64_t channelChunk, Stands stands) {
         weightRow += count;
       }
     }
+  findZeros();
+}
+
+// Column tile by column tile, fold by fold.
+void ConvStage::findZeros() {
+  areZero_.clear();
+  if (p_.filled == 1 || stands_ == Stands::Sums)
+    return;
+  const ZeroWeights zeros(llvm::cast<kernel::Conv2DOp>(anchor_));
+  for (int64_t channel = 0; channel < p_.outputChannels; channel += columnTile_)
+    for (const Fold &fold : folds_)
+      areZero_.push_back(zeros.areAll(channel, std::min(columnTile_, p_.outputChannels - channel),
+                                      fold.count,
+                                      [&](int64_t i) { return weightOffset(fold, i); }));
+}
+
+bool ConvStage::isZero(int64_t channel, int64_t fold) const {
+  return !areZero_.empty() &&
+         areZero_[static_cast<size_t>(channel / columnTile_ * allFolds().end + fold)];
 }
 
 Span ConvStage::foldsOfChunk(int64_t chunk) const {
@@ -471,18 +495,18 @@ void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &
   auto foldAt = [&](int64_t i) -> const Fold & { return folds_[static_cast<size_t>(i)]; };
   const Span folds = weights.folds;
   // The fold that comes first overwrites: one that covers the tile; without one, zeros do.
-  int64_t start = folds.begin;
-  bool accumulate = onto;
-  if (!onto) {
-    auto covers = [&](const Fold &fold) {
-      return outputRows(y, fold).size() == y.size() && outputColumns(x, fold).size() == x.size();
-    };
-    while (start < folds.end && (input.isEmpty() || !covers(foldAt(start))))
-      ++start;
-    accumulate = start == folds.end;
-  }
-  if (accumulate)
-    start = folds.begin;
+  auto covers = [&](int64_t i) {
+    const Fold &fold = foldAt(i);
+    return outputRows(y, fold).size() == y.size() && outputColumns(x, fold).size() == x.size();
+  };
+  auto firstThat = [&](auto mayBe) {
+    int64_t i = folds.begin;
+    while (i < folds.end && !mayBe(i))
+      ++i;
+    return i;
+  };
+  const int64_t first = onto || input.isEmpty() ? folds.end : firstThat(covers);
+  const bool accumulate = first == folds.end;
   if (accumulate && !onto)
     clear(out, y.size() * x.size(), channels.size(), acc);
   if (input.isEmpty())
@@ -496,9 +520,18 @@ void ConvStage::fill(std::vector<Task> &out, const Input &input, const Weights &
   for (int64_t column = channels.begin; column < channels.end; column += columnTile_) {
     const int64_t count = std::min(columnTile_, channels.end - column),
                   weightColumn = column - weights.channels.begin;
+    // Where nothing but zeros covers the tile, they overwrite.
+    int64_t start = accumulate
+                        ? folds.begin
+                        : firstThat([&](int64_t i) { return covers(i) && !isZero(column, i); });
+    if (start == folds.end)
+      start = first;
     bool adds = accumulate;
     for (int64_t i = 0; i < folds.size(); ++i) {
-      const Fold &fold = foldAt(folds.begin + (start - folds.begin + i) % folds.size());
+      const int64_t at = folds.begin + (start - folds.begin + i) % folds.size();
+      if (isZero(column, at) && (accumulate || at != start))
+        continue;
+      const Fold &fold = foldAt(at);
       Span ySpan = outputRows(y, fold), xSpan = outputColumns(x, fold);
       if (ySpan.empty() || xSpan.empty())
         continue;

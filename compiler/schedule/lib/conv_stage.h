@@ -114,6 +114,8 @@ private:
   void describe(InputFrom from);
   void describe(kernel::DepthwiseOp depthwise);
   void skipUnread();
+  void findZeros();
+  bool isZero(int64_t channel, int64_t fold) const; // of the column tile that holds the channel
   const Forms &forms();
   std::string packedWeights() const;
   std::string packedDiagonals() const;
@@ -139,6 +141,7 @@ private:
   Stands stands_ = Stands::Weights;
   int64_t channelChunk_ = 0;
   std::vector<Fold> folds_;
+  std::vector<bool> areZero_; // none: no fold of any column tile
   int64_t weightAddress_ = 0; // DRAM
   bool isDepthwise_ = false;
   int64_t columnTile_;         // output channels that the array makes at once

@@ -234,8 +234,9 @@ private:
                   int64_t channels) const {
     const int64_t pixels = tileRows * conv.outputWidth, least = m_.rows + m_.matrixOverhead;
     const double tiles = static_cast<double>(rows) / static_cast<double>(tileRows);
-    return tiles * static_cast<double>(folds * ceilDiv(channels, m_.cols) *
-                                       (std::max(pixels, least) + m_.matrixOverhead));
+    return tiles * conv.filled *
+           static_cast<double>(folds * ceilDiv(channels, m_.cols) *
+                               (std::max(pixels, least) + m_.matrixOverhead));
   }
   static int64_t foldsOf(const ConvProblem &conv, int64_t inputChannels, int64_t arrayRows) {
     return conv.kernelHeight * conv.kernelWidth * ceilDiv(inputChannels, arrayRows);

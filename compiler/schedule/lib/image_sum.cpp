@@ -21,31 +21,36 @@ public:
       : context_(context), group_(group), steps_(steps), sum_(chainAnchorOf(group)),
         shape_(shapeOf(sum_.getX())), block_(std::min(shape_[3], context.channels)),
         operations_(context, steps, group, sum_, ElementChain::shapesOf(group), block_) {
-    rows_ = rowsOfAPart();
+    for (chunk_ = shape_[3]; (rows_ = rowsOfAPart()) == 0 && chunk_ > context.lanes;)
+      chunk_ = chunk_ > block_ ? ceilDiv(ceilDiv(chunk_, block_), 2) * block_
+                               : std::max(context.lanes, chunk_ / 2);
   }
   bool fits() const { return rows_ > 0; }
   void lower() {
     const int64_t parts = ceilDiv(shape_[1], rows_);
-    steps_.plan = fmt::format("{} steps of {}x{}x{} (y, x, channels) of the image; input "
-                              "double-buffered, partial sums added at the end",
-                              shape_[0] * parts, rows_, shape_[2], shape_[3]);
-    for (int64_t n = 0; n < shape_[0]; ++n) {
-      const Extent slots{1, sumSlots(parts), shape_[3]};
-      const ImageSlots sums{
-          denseTile(isa::Space::Acc,
-                    steps_.add(isa::Space::Acc, slots.elements() * 4, "sums of an image's parts"),
-                    slots),
-          parts};
-      for (int64_t part = 0; part < parts; ++part)
-        addPart(n, part, sums);
-      finish(n, sums);
-    }
+    steps_.plan =
+        fmt::format("{} steps of {}x{}x{} (y, x, channels) of the image; input "
+                    "double-buffered, partial sums added at the end",
+                    shape_[0] * parts * ceilDiv(shape_[3], chunk_), rows_, shape_[2], chunk_);
+    for (int64_t n = 0; n < shape_[0]; ++n)
+      for (int64_t c = 0; c < shape_[3]; c += chunk_) {
+        const Span channels{c, std::min(shape_[3], c + chunk_)};
+        const Extent slots{1, sumSlots(parts), channels.size()};
+        const ImageSlots sums{
+            denseTile(isa::Space::Acc,
+                      steps_.add(isa::Space::Acc, slots.elements() * 4, "sums of an image's parts"),
+                      slots),
+            parts};
+        for (int64_t part = 0; part < parts; ++part)
+          addPart(n, part, channels, sums);
+        finish(n, channels, sums);
+      }
   }
 
 private:
   // None where two of them, or the slots, do not fit.
   int64_t rowsOfAPart() {
-    const int64_t channels = shape_[3], row = shape_[2] * channels,
+    const int64_t channels = chunk_, row = shape_[2] * channels,
                   spad = static_cast<int64_t>(context_.isa.memory(isa::Space::Spad).bytes),
                   acc = static_cast<int64_t>(context_.isa.memory(isa::Space::Acc).bytes),
                   room = spad * 5 / 8 - operations_.residentBytes() -
@@ -58,43 +63,45 @@ private:
     return 2 * channels * bytes <= acc ? most : 0;
   }
 
-  void addPart(int64_t n, int64_t part, const ImageSlots &sums) {
+  void addPart(int64_t n, int64_t part, Span channels, const ImageSlots &sums) {
     Step &step = steps_.steps.emplace_back();
     if (steps_.steps.size() == 1)
       operations_.prepare(step.constants);
     const int64_t first = part * rows_, rows = std::min(rows_, shape_[1] - first);
-    const Extent extent{rows, shape_[2], shape_[3]};
+    const Extent extent{rows, shape_[2], channels.size()};
     const Tile image = denseTile(
         isa::Space::Spad, steps_.add(isa::Space::Spad, extent.elements(), "input tile"), extent);
     const ImageView view = viewOf(context_, sum_.getX());
     copyStrided(
         context_, step.loads, Direction::Load,
-        context_.tensor(view.storage).address + view.offset + n * view.batch + first * view.row, 1,
-        Signedness::Signed, image,
-        {{rows, view.row, image.s1}, {shape_[2], view.column, image.s0}, {shape_[3], 1, 1}});
-    addPixels(context_, step.compute, sum_, image, rows, shape_[2], {0, shape_[3]}, block_, sums,
-              part);
+        context_.tensor(view.storage).address + view.offset + n * view.batch + first * view.row +
+            channels.begin,
+        1, Signedness::Signed, image,
+        {{rows, view.row, image.s1}, {shape_[2], view.column, image.s0}, {channels.size(), 1, 1}});
+    addPixels(context_, step.compute, sum_, image, rows, shape_[2], {0, channels.size()}, block_,
+              sums, part);
   }
 
   // In the last part's step.
-  void finish(int64_t n, const ImageSlots &sums) {
+  void finish(int64_t n, Span channels, const ImageSlots &sums) {
     Step &step = steps_.steps.back();
     const llvm::ArrayRef<int64_t> shape = shapeOf(sum_.getResult());
     const DramTensor to = context_.tensor(group_.getResult());
-    const Box box{{n, 0, 0, 0}, {1, 1, 1, shape_[3]}};
+    const Box box{{n, 0, 0, channels.begin}, {1, 1, 1, channels.size()}};
     operations_.loadOperands(step.loads, box);
-    Tile result = denseTile(isa::Space::Spad, -1, {1, 1, shape_[3]});
+    Tile result = denseTile(isa::Space::Spad, -1, {1, 1, channels.size()});
     if (!operations_.resultInAccumulators())
-      result.buffer = steps_.add(isa::Space::Spad, shape_[3], "result tile");
-    for (int64_t c = 0; c < shape_[3]; c += block_) {
-      const Extent extent{1, 1, std::min(block_, shape_[3] - c)};
+      result.buffer = steps_.add(isa::Space::Spad, channels.size(), "result tile");
+    for (int64_t c = 0; c < channels.size(); c += block_) {
+      const Extent extent{1, 1, std::min(block_, channels.size() - c)};
       addSlots(context_, step.compute, sums, c, extent.nc);
       Tile value = sums.sum(), slice = result;
       value.offset += c, slice.offset += c;
       value = operations_.run(step.compute, value, extent, c, slice);
       if (operations_.resultInAccumulators())
-        storeBox(context_, step.compute, to, shape, {{n, 0, 0, c}, {1, 1, 1, extent.nc}},
-                 operations_.resultBytes(), value);
+        storeBox(context_, step.compute, to, shape,
+                 {{n, 0, 0, channels.begin + c}, {1, 1, 1, extent.nc}}, operations_.resultBytes(),
+                 value);
     }
     if (!operations_.resultInAccumulators())
       storeBox(context_, step.compute, to, shape, box, operations_.resultBytes(), result);
@@ -107,7 +114,8 @@ private:
   const llvm::SmallVector<int64_t, 4> shape_; // of the image
   const int64_t block_;                       // channels of a block of parameters
   ElementChain operations_;
-  int64_t rows_ = 0; // of a part
+  int64_t rows_ = 0;  // of a part
+  int64_t chunk_ = 0; // channels that come on chip at once
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include "tilewright/compiler/select/kernel_regions.h"
 
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -26,8 +27,11 @@ static bool readsRows(mlir::Operation *user) {
   return group && goesByRows(group) && !llvm::isa<kernel::MatMulOp>(user);
 }
 
-// Whether all who read `value`, under any shape, find it in the place that `assembly` has for it.
-static bool isFound(mlir::Value value, const InPlace::Part &part, kernel::GroupOp assembly) {
+// An assembly, and those that are left nothing to do when its parts are where it has them.
+using Assemblies = llvm::SmallDenseSet<mlir::Operation *, 4>;
+
+// Whether all who read `value`, under any shape, find it in the place that assemblies have for it.
+static bool isFound(mlir::Value value, const InPlace::Part &part, const Assemblies &assemblies) {
   const bool isApart = part.pitch > 0;
   for (mlir::Operation *user : value.getUsers()) {
     if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(user)) {
@@ -35,9 +39,9 @@ static bool isFound(mlir::Value value, const InPlace::Part &part, kernel::GroupO
       if (isApart &&
           (!llvm::isa<kernel::ViewOp>(user) || shapeOf(view).back() != shapeOf(value).back()))
         return false;
-      if (!isFound(view, part, assembly))
+      if (!isFound(view, part, assemblies))
         return false;
-    } else if (user->getParentOp() != assembly.getOperation() &&
+    } else if (!assemblies.contains(user->getParentOp()) &&
                (!llvm::isa<kernel::GroupOp>(user->getParentOp()) ||
                 (isApart && !readsRows(user)))) {
       return false;
@@ -49,7 +53,8 @@ static bool isFound(mlir::Value value, const InPlace::Part &part, kernel::GroupO
 // The place of a region's source in the result, if the region is all of a group's result and lies
 // there as one run or row by row.
 static std::optional<InPlace::Part> partOf(kernel::GroupOp assembly, mlir::Value source,
-                                           const kernel::Region &region) {
+                                           const kernel::Region &region,
+                                           const Assemblies &assemblies) {
   mlir::Value memory = kernel::memoryOf(source);
   auto maker = memory.getDefiningOp<kernel::GroupOp>();
   const llvm::ArrayRef<int64_t> sizes = region.sizes, from = region.sourceStrides,
@@ -65,7 +70,7 @@ static std::optional<InPlace::Part> partOf(kernel::GroupOp assembly, mlir::Value
   }
   const bool isWhole = sizes.size() <= 2 &&
                        sizes.front() * (sizes.size() == 2 ? sizes.back() : 1) == elementsOf(memory);
-  return isWhole && isFound(memory, part, assembly) ? std::optional(part) : std::nullopt;
+  return isWhole && isFound(memory, part, assemblies) ? std::optional(part) : std::nullopt;
 }
 
 // The assemblies that read a tensor, under any shape; nothing where others do, too.
@@ -179,28 +184,98 @@ static void findGathered(mlir::func::FuncOp function, InPlace &found) {
   }
 }
 
-InPlace findInPlace(mlir::func::FuncOp function) {
-  InPlace found;
-  for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>()) {
-    kernel::AssembleOp assembly = assemblyOf(group);
-    if (!assembly || assembly.getFill())
+using Parts = llvm::DenseMap<mlir::Value, InPlace::Part>;
+
+// Where an assembly has its sources, if all of them may stand there; `assemblies`: it and others.
+static std::optional<Parts> partsOf(kernel::GroupOp group, const InPlace &found,
+                                    const Assemblies &assemblies) {
+  kernel::AssembleOp assembly = assemblyOf(group);
+  Parts parts;
+  if (!assembly || assembly.getFill())
+    return std::nullopt;
+  for (mlir::Attribute attribute : assembly.getRegions()) {
+    kernel::Region region = kernel::coalesce(*kernel::decode(attribute));
+    mlir::Value source = assembly.getSources()[static_cast<unsigned>(region.source)];
+    std::optional<InPlace::Part> part = partOf(group, source, region, assemblies);
+    mlir::Value memory = kernel::memoryOf(source);
+    // What is assembled itself is written by others, and what has its place keeps it.
+    if (!part || found.assemblies.contains(memory.getDefiningOp()) ||
+        found.parts.contains(memory) || !parts.try_emplace(memory, *part).second)
+      return std::nullopt;
+  }
+  return parts;
+}
+
+// The other assemblies that read what one reads, under any shape.
+static Assemblies besides(kernel::GroupOp group) {
+  Assemblies others;
+  std::function<void(mlir::Value)> visit = [&](mlir::Value value) {
+    for (mlir::Operation *user : value.getUsers()) {
+      auto reader = llvm::dyn_cast<kernel::GroupOp>(user->getParentOp());
+      if (llvm::isa<kernel::ViewOp>(user))
+        visit(user->getResult(0));
+      else if (reader && reader != group && assemblyOf(reader))
+        others.insert(reader);
+    }
+  };
+  for (mlir::Value source : assemblyOf(group).getSources())
+    visit(kernel::memoryOf(source));
+  return others;
+}
+
+// Concatenations that begin alike, or of which one is within another, as a block adds channels to
+// all that were there: the last one's parts are the others' as well.
+static void findNested(mlir::func::FuncOp function, InPlace &found) {
+  const auto groups = llvm::to_vector(function.getBody().getOps<kernel::GroupOp>());
+  for (kernel::GroupOp group : llvm::reverse(groups)) {
+    if (!assemblyOf(group) || found.parts.contains(group.getResult()))
       continue;
-    llvm::DenseMap<mlir::Value, InPlace::Part> parts;
-    bool holds = true;
-    for (mlir::Attribute attribute : assembly.getRegions()) {
-      kernel::Region region = kernel::coalesce(*kernel::decode(attribute));
-      mlir::Value source = assembly.getSources()[static_cast<unsigned>(region.source)];
-      std::optional<InPlace::Part> part = partOf(group, source, region);
-      mlir::Value memory = kernel::memoryOf(source);
-      // What is assembled itself is written by others, and what has its place keeps it.
-      holds &= part && !found.assemblies.contains(memory.getDefiningOp()) &&
-               !found.parts.contains(memory) && parts.try_emplace(memory, *part).second;
+    Assemblies assemblies = besides(group);
+    if (assemblies.empty() || llvm::any_of(assemblies, [&](mlir::Operation *each) {
+          return found.assemblies.contains(each);
+        }))
+      continue;
+    const Assemblies within = assemblies;
+    assemblies.insert(group);
+    std::optional<Parts> parts = partsOf(group, found, assemblies);
+    // Of each the place within the whole: its sources are there as far apart as it has them.
+    bool holds = parts.has_value();
+    for (auto each = within.begin(); holds && each != within.end(); ++each) {
+      auto inner = llvm::cast<kernel::GroupOp>(*each);
+      const std::optional<Parts> own = partsOf(inner, found, assemblies);
+      std::optional<InPlace::Part> place;
+      holds = own.has_value() && inner->isBeforeInBlock(group);
+      for (auto part = own ? own->begin() : Parts::const_iterator(); holds && part != own->end();
+           ++part) {
+        const auto there = parts->find(part->first);
+        holds = there != parts->end() && part->second.pitch > 0 && there->second.pitch > 0;
+        if (!holds)
+          break;
+        const InPlace::Part shifted{group.getResult(), there->second.offset - part->second.offset,
+                                    there->second.pitch};
+        holds = !place || place->offset == shifted.offset;
+        place = shifted;
+      }
+      holds = holds && place && isFound(inner.getResult(), *place, assemblies);
+      if (holds)
+        parts->try_emplace(inner.getResult(), *place);
     }
     if (!holds)
       continue;
-    found.parts.insert(parts.begin(), parts.end());
-    found.assemblies.insert(group);
+    found.parts.insert(parts->begin(), parts->end());
+    found.assemblies.insert(assemblies.begin(), assemblies.end());
   }
+}
+
+InPlace findInPlace(mlir::func::FuncOp function) {
+  InPlace found;
+  findNested(function, found);
+  for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>())
+    if (!found.assemblies.contains(group))
+      if (const std::optional<Parts> parts = partsOf(group, found, {group})) {
+        found.parts.insert(parts->begin(), parts->end());
+        found.assemblies.insert(group);
+      }
   findScattered(function, found);
   findGathered(function, found);
   return found;

@@ -1,6 +1,8 @@
 #include "lowering.h"
 
 #include "expansion.h"
+#include "zero_weights.h"
+
 #include "tilewright/compiler/tosa/constants.h"
 #include "tilewright/isa/roles.h"
 
@@ -228,6 +230,8 @@ std::string signatureOf(const LoweringContext &context, kernel::GroupOp group) {
         for (int64_t value : values.asArrayRef())
           stream << ' ' << value;
     stream << expansionMarks(&op);
+    if (auto conv = llvm::dyn_cast<kernel::Conv2DOp>(op))
+      stream << ZeroWeights(conv).squares(context.rows, context.cols);
     // Where a result stands, and whether a bias is added.
     if (auto rescale = llvm::dyn_cast<kernel::RescaleOp>(op))
       stream << (static_cast<int64_t>(rescale.getLo()) < -128 ||

@@ -27,8 +27,9 @@ void fuseArithmetic(mlir::Block &body, Selection *selection);
 // become one group.
 void fuseReductions(mlir::Block &body, Selection &selection);
 
-// Sums of 8-bit images over both spatial axes become one sum_pool, which reads the 8 bits.
-void fuseSums(mlir::Block &body);
+// Sums of 8-bit images over both spatial axes become one sum_pool, which reads the 8 bits. Large
+// ones only where partial sums can be added up, of parts that the memories of `selection` hold.
+void fuseSums(mlir::Block &body, const Selection *selection);
 
 // A move of what another move makes, as one region of its source, reads that source itself.
 void composeMoves(mlir::Block &body);

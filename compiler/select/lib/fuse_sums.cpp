@@ -1,6 +1,8 @@
 #include "fuse.h"
 #include "scale.h"
+#include "tilewright/compiler/select/selection.h"
 #include "tilewright/compiler/tosa/tensor_types.h"
+#include "tilewright/isa/roles.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -46,10 +48,21 @@ static std::optional<Added> addedBy(Operation *inner) {
                : std::nullopt;
 }
 
-// Elements of a channel, at most: they come on chip at once.
+// Elements of a channel, at most, that come on chip at once.
 static constexpr int64_t mostElements = 1024;
 
-void fuseSums(Block &body) {
+// Whether the sums of parts of an image, of some rows each, find their place in the accumulators;
+// as many channels as lanes, and half of either memory.
+static bool fitsInParts(llvm::ArrayRef<int64_t> image, const isa::Isa &isa) {
+  if (!isa.withRole(isa::Role::SumAcc))
+    return false;
+  const int64_t spad = static_cast<int64_t>(isa.memory(isa::Space::Spad).bytes),
+                acc = static_cast<int64_t>(isa.memory(isa::Space::Acc).bytes),
+                lanes = isa.param("lanes"), rows = spad / 4 / (image[2] * lanes);
+  return rows > 0 && llvm::divideCeilSigned(image[1], rows) <= acc / 4 / (4 * lanes);
+}
+
+void fuseSums(Block &body, const Selection *selection) {
   for (Operation &op : llvm::make_early_inc_range(body)) {
     auto outer = dyn_cast<kernel::ReduceOp>(op);
     Operation *inner = outer ? outer.getX().getDefiningOp() : nullptr;
@@ -58,7 +71,9 @@ void fuseSums(Block &body) {
       continue;
     auto shape = shapeOf(added->image);
     const auto [first, second] = std::minmax({static_cast<int64_t>(outer.getAxis()), added->axis});
-    if (shape.size() != 4 || first != 1 || second != 2 || shape[1] * shape[2] > mostElements)
+    if (shape.size() != 4 || first != 1 || second != 2 ||
+        (shape[1] * shape[2] > mostElements &&
+         !(selection && fitsInParts(shape, selection->isa()))))
       continue;
     OpBuilder builder(outer);
     Location location =

@@ -31,7 +31,7 @@ public:
         foldClamps(body);
         fuseChannelProducts(body, selection_.get());
         fuseArithmetic(body, selection_.get());
-        fuseSums(body);
+        fuseSums(body, selection_.get());
         removeUnused(body);
         if (selection_) {
           fuseReductions(body, *selection_); // before what it takes is written otherwise

@@ -33,7 +33,9 @@ struct ConvProblem {
   int64_t outputHeight, outputWidth, outputChannels;
   int64_t kernelHeight, kernelWidth, strideY, strideX, dilationY, dilationX, padTop, padLeft;
   bool weightsAreActivations =
-      false; // a matrix product: weights come anew for each batch, in rows as they stand
+      false;         // a matrix product: weights come anew for each batch, in rows as they stand
+  double filled = 1; // of the array's squares of weights, the share that are not all zero: as much
+                     // is computed
   bool inputScattered = false; // its channels stand apart in DRAM: an element a cycle
   int64_t resultBytes = 1;     // of an element in DRAM
   bool resultIsApart = false;  // a pixel of it does not lie right behind the one before in DRAM

@@ -66,6 +66,7 @@ struct Comparison {
 class Selection {
 public:
   explicit Selection(const isa::Isa &isa);
+  const isa::Isa &isa() const { return isa_; }
 
   // `anchor` null: the operations alone. `bias`: see RunContext. Throws UserError, without a place,
   // where no instruction computes an operation.
