@@ -160,10 +160,11 @@ private:
     }
   }
 
-  // At most a bit.
+  // At most two bits, and hardly anything at the ends.
   static bool losesLittle(const Parameters &own, const Parameters &other) {
-    return own.bits == 8 && other.bits == 8 && other.scale <= 2 * own.scale &&
-           other.lowest() <= own.lowest() && other.highest() >= own.highest();
+    constexpr double coarser = 4, kept = 0.75;
+    return own.bits == 8 && other.bits == 8 && other.scale <= coarser * own.scale &&
+           other.lowest() <= kept * own.lowest() && other.highest() >= kept * own.highest();
   }
 
   func::FuncOp main_;
