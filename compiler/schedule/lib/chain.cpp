@@ -56,17 +56,26 @@ bool mayFollow(kernel::GroupOp group, kernel::GroupOp next) {
          to->getOperand(0) == result && bitsOf(result) == 8;
 }
 
+bool mayBeChain(kernel::GroupOp group) {
+  return llvm::isa_and_nonnull<kernel::DepthwiseOp>(chainAnchorOf(group)) &&
+         bitsOf(group.getResult()) == 8;
+}
+
 bool isChain(const ChainedGroups &chained) {
   const size_t count = chained.groups.size();
   auto isWindow = [&](size_t i) {
     return !llvm::isa<kernel::Conv2DOp>(chainAnchorOf(chained.groups[i]));
   };
+  if (count == 1)
+    return mayBeChain(chained.groups.front());
   return count == 2 ? !isWindow(0) || !isWindow(1)
                     : count == 3 && !isWindow(0) && isWindow(1); // a window before a sum
 }
 
 HeadReaders headReaders(const ChainedGroups &chained) {
   auto readers = HeadReaders::Window;
+  if (chained.groups.size() == 1)
+    return readers;
   kernel::GroupOp head = chained.groups.front(), last = chained.groups.back();
   for (mlir::Operation *user : head.getResult().getUsers()) {
     if (user == chainAnchorOf(chained.groups[1]))

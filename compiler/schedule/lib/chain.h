@@ -47,7 +47,9 @@ struct ChosenChain {
   std::optional<FusedStackPlan> whole = {};
   std::string wholeWords = {};
 };
-// Whether groups, each of which may follow the one before, are a head, a window and a tail, or two
+// Whether a group by itself may be a chain's window, which array and lanes divide.
+bool mayBeChain(kernel::GroupOp group);
+// Whether groups, each of which may follow the one before, are a head, a window and a tail, or some
 // of them; or a head, a window and a sum.
 bool isChain(const ChainedGroups &chained);
 // Who reads the first one's result beside the second one's anchor: nobody, operations of the last

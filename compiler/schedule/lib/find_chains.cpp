@@ -107,7 +107,7 @@ public:
     std::map<std::string, Stretch> chosen;
     for (const Stretch &stretch : stretches)
       for (const Stretch &part : divided(stretch))
-        if (part.size() > 1)
+        if (isChained(part))
           chosen.emplace(signatureOfAll(part), part);
     std::vector<std::pair<std::string, Stretch>> parts(chosen.begin(), chosen.end());
     longestFirst(parts, [&](const auto &part) { return together_.at(part.first).best->cycles; });
@@ -125,7 +125,10 @@ public:
     return divide(stretch, longest, [&](const Stretch &part) -> std::optional<int64_t> {
       if (isTried(part))
         return cycles(part);
-      return part.size() == 1 ? std::optional(never) : std::nullopt;
+      if (part.size() > 1)
+        return std::nullopt;
+      const Single &single = alone_.at(signatures_[part.begin]);
+      return single.isTried() ? single.cycles : never;
     });
   }
 
@@ -135,10 +138,10 @@ public:
              Chains &chains) const {
     for (size_t first = 0, end; first < parts.size(); first = end) {
       end = first + 1;
-      if (parts[first].size() == 1)
+      if (!isChained(parts[first]))
         continue;
       ChainRun run{wholeOf(parts[first])};
-      while (end < parts.size() && parts[end].size() > 1 &&
+      while (parts[first].size() > 1 && end < parts.size() && parts[end].size() > 1 &&
              mayHandOn(context, run.back(), wholeOf(parts[end])))
         run.push_back(wholeOf(parts[end++]));
       RunLayout layout = chosen(parts[first]).layout;
@@ -192,7 +195,7 @@ private:
     std::vector<std::pair<Stretch, ChainTrials *>> kinds;
     for (const Stretch &stretch : stretches)
       for (size_t last = stretch.begin; last < stretch.end; ++last)
-        for (size_t length = 2; length <= std::min(longest, last - stretch.begin + 1); ++length) {
+        for (size_t length = 1; length <= std::min(longest, last - stretch.begin + 1); ++length) {
           const Stretch part{last + 1 - length, last + 1};
           if (!isChain(chainOf(part)))
             continue;
@@ -216,6 +219,8 @@ private:
     std::set<const void *> known;
     for (const Stretch &part : parts) {
       Single *single = part.size() == 1 ? &alone_.at(signatures_[part.begin]) : nullptr;
+      if (single && single->isTried())
+        single = nullptr;
       ChainTrials *together = single ? nullptr : &together_.at(signatureOfAll(part));
       if (known.insert(single ? static_cast<void *>(single) : together).second)
         kinds.push_back({part, apart(part), together, single});
@@ -336,20 +341,32 @@ private:
   }
 
   bool isTried(const Stretch &part) const {
-    if (part.size() == 1)
-      return alone_.at(signatures_[part.begin]).isTried();
     const auto known = together_.find(signatureOfAll(part));
+    if (part.size() == 1 &&
+        (!alone_.at(signatures_[part.begin]).isTried() || known == together_.end()))
+      return alone_.at(signatures_[part.begin]).isTried();
     return known != together_.end() && known->second.isDone;
+  }
+
+  // Whether a part that was tried out runs as a chain. A group by itself may take less otherwise.
+  bool isChained(const Stretch &part) const {
+    const auto known = together_.find(signatureOfAll(part));
+    return part.size() > 1 ||
+           (known != together_.end() && known->second.isDone && known->second.best &&
+            known->second.best->cycles < alone_.at(signatures_[part.begin]).cycles);
   }
 
   // Of what is not tried out yet: what it takes at least, as a rule.
   std::optional<int64_t> cycles(const Stretch &part) const {
-    if (part.size() == 1) {
-      const Single &single = alone_.at(signatures_[part.begin]);
-      return static_cast<int64_t>(promisedAlone[single.steps] * static_cast<double>(single.cycles));
-    }
     auto known = together_.find(signatureOfAll(part));
-    return known == together_.end() ? std::nullopt : promisedCycles(known->second);
+    const std::optional<int64_t> together =
+        known == together_.end() ? std::nullopt : promisedCycles(known->second);
+    if (part.size() > 1)
+      return together;
+    const Single &single = alone_.at(signatures_[part.begin]);
+    const auto alone =
+        static_cast<int64_t>(promisedAlone[single.steps] * static_cast<double>(single.cycles));
+    return std::min(alone, together.value_or(alone));
   }
 
   const std::vector<kernel::GroupOp> &groups_;
@@ -370,7 +387,7 @@ Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &
     size_t end = begin + 1;
     while (end < groups.size() && mayFollow(groups[end - 1], groups[end]))
       ++end;
-    if (end - begin > 1)
+    if (end - begin > 1 || mayBeChain(groups[begin]))
       stretches.push_back({begin, end});
     begin = end;
   }
