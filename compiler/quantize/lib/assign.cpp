@@ -147,17 +147,33 @@ private:
         own = map_.lookup(operand);
     const Parameters parameters = own;
     for (Value operand : concat->getOperands()) {
+      operand = rootOf(operand, concat);
       Operation *op = operand.getDefiningOp();
       bool isOwn =
           llvm::is_contained(plan_.ranged, operand) && !isa_and_nonnull<tosa::ConcatOp>(op);
-      bool isOnlyUser =
-          llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == concat; });
+      bool isOnlyUser = llvm::all_of(operand.getUsers(), [&](Operation *user) {
+        return user == concat || (follows(user) && rootOf(user->getResult(0), concat) == operand);
+      });
       if (!isOwn || (!isOnlyUser && !losesLittle(map_.lookup(operand), parameters)))
         continue;
       map_[operand] = parameters;
       if (!isOnlyUser)
         shared_.insert(operand);
     }
+  }
+
+  // What is moved, on its way into the concatenation alone: it has the operand's parameters.
+  Value rootOf(Value value, Operation *concat) const {
+    Operation *reader = concat;
+    for (Operation *op = value.getDefiningOp();
+         op && follows(op) && !llvm::is_contained(plan_.ranged, value) &&
+         !plan_.tables.contains(op) && !isa<tosa::PadOp>(op) &&
+         llvm::all_of(value.getUsers(), [&](Operation *user) { return user == reader; });
+         op = value.getDefiningOp()) {
+      reader = op;
+      value = op->getOperand(0);
+    }
+    return value;
   }
 
   // At most two bits, and hardly anything at the ends.

@@ -50,6 +50,17 @@ static bool isFound(mlir::Value value, const InPlace::Part &part, const Assembli
   return true;
 }
 
+// Bytes of a run that a load takes as fast as any.
+static constexpr int64_t longRun = 32;
+
+// By others than assemblies, under any shape.
+static bool isReadOtherwise(mlir::Value value, const Assemblies &assemblies) {
+  return llvm::any_of(value.getUsers(), [&](mlir::Operation *user) {
+    return llvm::isa<kernel::ViewOp>(user) ? isReadOtherwise(user->getResult(0), assemblies)
+                                           : !assemblies.contains(user->getParentOp());
+  });
+}
+
 // The place of a region's source in the result, if the region is all of a group's result and lies
 // there as one run or row by row.
 static std::optional<InPlace::Part> partOf(kernel::GroupOp assembly, mlir::Value source,
@@ -64,7 +75,8 @@ static std::optional<InPlace::Part> partOf(kernel::GroupOp assembly, mlir::Value
   InPlace::Part part{assembly.getResult(), region.resultOffset, 0};
   if (sizes.size() == 2) {
     const int64_t row = shapeOf(memory).back();
-    if (sizes[1] != row || from[0] != row || to[0] < row || !goesByRows(maker))
+    if (sizes[1] != row || from[0] != row || to[0] < row || !goesByRows(maker) ||
+        (row * bytesOf(memory) < longRun && isReadOtherwise(memory, assemblies)))
       return std::nullopt;
     part.pitch = to[0];
   }
@@ -150,9 +162,6 @@ static bool isReadInBoxes(mlir::Value value, const Scatter &scatter) {
          });
 }
 
-// Bytes of a run that a load takes as fast as any.
-static constexpr int64_t longRun = 32;
-
 // Assemblies of long runs of tensors that stand as they are.
 static void findGathered(mlir::func::FuncOp function, InPlace &found) {
   for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>()) {
@@ -186,13 +195,13 @@ static void findGathered(mlir::func::FuncOp function, InPlace &found) {
 
 using Parts = llvm::DenseMap<mlir::Value, InPlace::Part>;
 
-// Where an assembly has its sources, if all of them may stand there; `assemblies`: it and others.
-static std::optional<Parts> partsOf(kernel::GroupOp group, const InPlace &found,
-                                    const Assemblies &assemblies) {
+// Where an assembly has those of its sources that may stand there; `assemblies`: it and others.
+static Parts someOf(kernel::GroupOp group, const InPlace &found, const Assemblies &assemblies) {
   kernel::AssembleOp assembly = assemblyOf(group);
   Parts parts;
+  llvm::SmallVector<mlir::Value> twice;
   if (!assembly || assembly.getFill())
-    return std::nullopt;
+    return parts;
   for (mlir::Attribute attribute : assembly.getRegions()) {
     kernel::Region region = kernel::coalesce(*kernel::decode(attribute));
     mlir::Value source = assembly.getSources()[static_cast<unsigned>(region.source)];
@@ -200,10 +209,22 @@ static std::optional<Parts> partsOf(kernel::GroupOp group, const InPlace &found,
     mlir::Value memory = kernel::memoryOf(source);
     // What is assembled itself is written by others, and what has its place keeps it.
     if (!part || found.assemblies.contains(memory.getDefiningOp()) ||
-        found.parts.contains(memory) || !parts.try_emplace(memory, *part).second)
-      return std::nullopt;
+        found.parts.contains(memory) || found.moves.contains(memory))
+      continue;
+    if (!parts.try_emplace(memory, *part).second)
+      twice.push_back(memory);
   }
+  for (mlir::Value memory : twice)
+    parts.erase(memory);
   return parts;
+}
+
+// If all of them may.
+static std::optional<Parts> partsOf(kernel::GroupOp group, const InPlace &found,
+                                    const Assemblies &assemblies) {
+  Parts parts = someOf(group, found, assemblies);
+  const bool areAll = !parts.empty() && parts.size() == assemblyOf(group).getRegions().size();
+  return areAll ? std::optional(std::move(parts)) : std::nullopt;
 }
 
 // The other assemblies that read what one reads, under any shape.
@@ -278,6 +299,12 @@ InPlace findInPlace(mlir::func::FuncOp function) {
       }
   findScattered(function, found);
   findGathered(function, found);
+  // Of the others some parts: the assembly copies the rest.
+  for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>())
+    if (!found.assemblies.contains(group) && !found.parts.contains(group.getResult())) {
+      const Parts parts = someOf(group, found, {group});
+      found.parts.insert(parts.begin(), parts.end());
+    }
   return found;
 }
 
