@@ -88,7 +88,7 @@ void Assembler::copy(Region region) {
   const DramTensor source = context_.tensor(region.source);
   int64_t from = source.address + region.sourceOffset * bytes_;
   int64_t to = to_ + region.resultOffset * bytes_;
-  if (from == to) // its maker has written it there
+  if (source.scatter || from == to) // its maker has written it there
     return;
   int element = bytes_;
   auto &dims = region.dims;

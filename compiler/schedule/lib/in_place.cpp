@@ -104,28 +104,38 @@ static std::optional<llvm::SmallVector<kernel::GroupOp>> movesOf(mlir::Value val
   return moves;
 }
 
+// Whether a group makes the source of a region, and stores it where assemblies of `moving` have it:
+// only they read it.
+static bool isMoved(kernel::AssembleOp assembly, mlir::Attribute attribute, const InPlace &found,
+                    const Assemblies &moving) {
+  const kernel::Region region = kernel::coalesce(*kernel::decode(attribute));
+  mlir::Value memory =
+      kernel::memoryOf(assembly.getSources()[static_cast<unsigned>(region.source)]);
+  auto maker = memory.getDefiningOp<kernel::GroupOp>();
+  const auto moves = maker ? movesOf(memory) : std::nullopt;
+  return moves && !assemblyOf(maker) && !found.parts.contains(memory) &&
+         llvm::all_of(*moves, [&](kernel::GroupOp move) { return moving.contains(move); }) &&
+         isInRuns({{{region, 0}}}, shapeOf(memory));
+}
+
+static void move(kernel::GroupOp group, mlir::Attribute attribute, InPlace &found) {
+  kernel::Region region = kernel::coalesce(*kernel::decode(attribute));
+  mlir::Value source = assemblyOf(group).getSources()[static_cast<unsigned>(region.source)];
+  found.moves[kernel::memoryOf(source)].push_back({group.getResult(), region});
+}
+
 // Assemblies all of whose sources are groups' results that only such assemblies read.
 static void findScattered(mlir::func::FuncOp function, InPlace &found) {
-  llvm::DenseSet<mlir::Operation *> left;
+  Assemblies left;
   for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>())
     if (assemblyOf(group) && !assemblyOf(group).getFill() && !found.assemblies.contains(group))
       left.insert(group);
-  auto isServed = [&](kernel::AssembleOp assembly, mlir::Attribute attribute) {
-    const kernel::Region region = kernel::coalesce(*kernel::decode(attribute));
-    mlir::Value memory =
-        kernel::memoryOf(assembly.getSources()[static_cast<unsigned>(region.source)]);
-    auto maker = memory.getDefiningOp<kernel::GroupOp>();
-    const auto moves = maker ? movesOf(memory) : std::nullopt;
-    return moves && !assemblyOf(maker) && !found.parts.contains(memory) &&
-           llvm::all_of(*moves, [&](kernel::GroupOp move) { return left.contains(move); }) &&
-           isInRuns({{{region, 0}}}, shapeOf(memory));
-  };
   for (bool isStable = false; !isStable;) {
     isStable = true;
     for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>()) {
       kernel::AssembleOp assembly = assemblyOf(group);
       if (left.contains(group) && !llvm::all_of(assembly.getRegions(), [&](mlir::Attribute each) {
-            return isServed(assembly, each);
+            return isMoved(assembly, each, found, left);
           })) {
         left.erase(group);
         isStable = false;
@@ -135,12 +145,8 @@ static void findScattered(mlir::func::FuncOp function, InPlace &found) {
   for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>()) {
     if (!left.contains(group))
       continue;
-    kernel::AssembleOp assembly = assemblyOf(group);
-    for (mlir::Attribute attribute : assembly.getRegions()) {
-      kernel::Region region = kernel::coalesce(*kernel::decode(attribute));
-      mlir::Value source = assembly.getSources()[static_cast<unsigned>(region.source)];
-      found.moves[kernel::memoryOf(source)].push_back({group.getResult(), region});
-    }
+    for (mlir::Attribute attribute : assemblyOf(group).getRegions())
+      move(group, attribute, found);
     found.assemblies.insert(group);
   }
 }
@@ -288,6 +294,41 @@ static void findNested(mlir::func::FuncOp function, InPlace &found) {
   }
 }
 
+// Of assemblies that copy something all the same: what may stand in place, or only they read.
+static void findPartly(mlir::func::FuncOp function, InPlace &found) {
+  llvm::SmallVector<kernel::GroupOp> groups;
+  Assemblies moving;
+  for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>()) {
+    if (!assemblyOf(group) || assemblyOf(group).getFill() || found.assemblies.contains(group) ||
+        found.parts.contains(group.getResult()))
+      continue;
+    groups.push_back(group);
+    moving.insert(group);
+    const Parts parts = someOf(group, found, {group});
+    found.parts.insert(parts.begin(), parts.end());
+  }
+  // All regions of a source are in runs, or none moves.
+  llvm::DenseSet<mlir::Value> kept;
+  auto forEachRegion =
+      [&](llvm::function_ref<void(kernel::GroupOp, mlir::Attribute, mlir::Value)> visit) {
+        for (kernel::GroupOp group : groups)
+          for (mlir::Attribute attribute : assemblyOf(group).getRegions()) {
+            const kernel::Region region = *kernel::decode(attribute);
+            visit(group, attribute,
+                  kernel::memoryOf(
+                      assemblyOf(group).getSources()[static_cast<unsigned>(region.source)]));
+          }
+      };
+  forEachRegion([&](kernel::GroupOp group, mlir::Attribute attribute, mlir::Value memory) {
+    if (!isMoved(assemblyOf(group), attribute, found, moving))
+      kept.insert(memory);
+  });
+  forEachRegion([&](kernel::GroupOp group, mlir::Attribute attribute, mlir::Value memory) {
+    if (!kept.contains(memory))
+      move(group, attribute, found);
+  });
+}
+
 InPlace findInPlace(mlir::func::FuncOp function) {
   InPlace found;
   findNested(function, found);
@@ -299,12 +340,7 @@ InPlace findInPlace(mlir::func::FuncOp function) {
       }
   findScattered(function, found);
   findGathered(function, found);
-  // Of the others some parts: the assembly copies the rest.
-  for (kernel::GroupOp group : function.getBody().getOps<kernel::GroupOp>())
-    if (!found.assemblies.contains(group) && !found.parts.contains(group.getResult())) {
-      const Parts parts = someOf(group, found, {group});
-      found.parts.insert(parts.begin(), parts.end());
-    }
+  findPartly(function, found);
   return found;
 }
 
