@@ -27,6 +27,18 @@ static bool readsRows(mlir::Operation *user) {
   return group && goesByRows(group) && !llvm::isa<kernel::MatMulOp>(user);
 }
 
+// Whether a view's rows are rows, or parts of rows, of what it shows.
+static bool keepsRows(mlir::Operation *view) {
+  const int64_t row = shapeOf(view->getOperand(0)).back(), own = shapeOf(view->getResult(0)).back();
+  auto strided = llvm::dyn_cast<kernel::StridedViewOp>(view);
+  if (!strided)
+    return own == row;
+  const llvm::ArrayRef<int64_t> strides = strided.getStrides();
+  return (strides.back() == 1 || own == 1) &&
+         static_cast<int64_t>(strided.getOffset()) % row + own <= row &&
+         llvm::all_of(strides.drop_back(), [&](int64_t stride) { return stride % row == 0; });
+}
+
 // An assembly, and those that are left nothing to do when its parts are where it has them.
 using Assemblies = llvm::SmallDenseSet<mlir::Operation *, 4>;
 
@@ -36,8 +48,7 @@ static bool isFound(mlir::Value value, const InPlace::Part &part, const Assembli
   for (mlir::Operation *user : value.getUsers()) {
     if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(user)) {
       mlir::Value view = user->getResult(0);
-      if (isApart &&
-          (!llvm::isa<kernel::ViewOp>(user) || shapeOf(view).back() != shapeOf(value).back()))
+      if (isApart && !keepsRows(user))
         return false;
       if (!isFound(view, part, assemblies))
         return false;

@@ -157,8 +157,14 @@ bool isConstant(mlir::Value value) { return value.getDefiningOp<mlir::tosa::Cons
 ImageView viewOf(const LoweringContext &context, mlir::Value image) {
   if (auto view = image.getDefiningOp<kernel::StridedViewOp>()) {
     llvm::ArrayRef<int64_t> strides = view.getStrides();
-    return {view.getX(), static_cast<int64_t>(view.getOffset()), strides[0], strides[1], strides[2],
-            strides[3]};
+    const int64_t row = shapeOf(view.getX()).back(),
+                  pitch = context.tensors.lookup(view.getX()).pitch;
+    auto apart = [&](int64_t stride) { // where rows stand apart
+      return pitch > 0 ? stride / row * pitch + stride % row : stride;
+    };
+    return {view.getX(),       apart(static_cast<int64_t>(view.getOffset())),
+            apart(strides[0]), apart(strides[1]),
+            apart(strides[2]), apart(strides[3])};
   }
   llvm::ArrayRef<int64_t> shape = shapeOf(image);
   const int64_t given = context.tensors.lookup(image).pitch, pitch = given > 0 ? given : shape[3];

@@ -1,5 +1,5 @@
 // A move of what another move has made reads what that one read: a slice and its transpose, for
-// instance, are one move.
+// instance, are one move. Neighbors of one source that stay side by side are one region.
 #include "fuse.h"
 #include "tilewright/compiler/select/kernel_dialect.h"
 #include "tilewright/compiler/select/kernel_regions.h"
@@ -20,6 +20,21 @@ std::optional<kernel::Region> onlyRegion(kernel::AssembleOp op) {
   return kernel::coalesce(*kernel::decode(op.getRegions()[0]));
 }
 
+// `next` behind `region`, as one; nothing where they do not lie side by side in both tensors.
+std::optional<kernel::Region> joined(const kernel::Region &region, const kernel::Region &next) {
+  const bool isAlike = region.source == next.source && !region.sizes.empty() &&
+                       region.sourceStrides == next.sourceStrides &&
+                       region.resultStrides == next.resultStrides &&
+                       ArrayRef(region.sizes).drop_back() == ArrayRef(next.sizes).drop_back();
+  if (!isAlike || region.sourceStrides.back() != 1 || region.resultStrides.back() != 1 ||
+      region.sourceOffset + region.sizes.back() != next.sourceOffset ||
+      region.resultOffset + region.sizes.back() != next.resultOffset)
+    return std::nullopt;
+  kernel::Region both = region;
+  both.sizes.back() += next.sizes.back();
+  return both;
+}
+
 } // namespace
 
 void composeMoves(Block &body) {
@@ -28,32 +43,42 @@ void composeMoves(Block &body) {
     if (!op)
       continue;
     SmallVector<Value> sources;
-    SmallVector<Attribute> regions;
+    SmallVector<kernel::Region> regions;
     bool isComposed = false;
     for (Attribute attribute : op.getRegions()) {
       kernel::Region region = *kernel::decode(attribute);
       Value source = op.getSources()[static_cast<unsigned>(region.source)];
       auto before = kernel::memoryOf(source).getDefiningOp<kernel::AssembleOp>();
       const std::optional<kernel::Region> first = before ? onlyRegion(before) : std::nullopt;
-      FailureOr<kernel::Region> both = failure();
+      FailureOr<kernel::Region> whole = failure();
       if (first)
-        both = kernel::compose(*first, region);
-      if (succeeded(both)) {
+        whole = kernel::compose(*first, region);
+      if (succeeded(whole)) {
         source = before.getSources()[0];
-        region = *both;
+        region = *whole;
         isComposed = true;
       }
       auto *known = llvm::find(sources, source);
       region.source = known - sources.begin();
       if (known == sources.end())
         sources.push_back(source);
-      regions.push_back(kernel::encode(op.getContext(), region));
+      region = kernel::coalesce(region);
+      const std::optional<kernel::Region> both =
+          regions.empty() ? std::nullopt : joined(regions.back(), region);
+      isComposed |= both.has_value();
+      if (both)
+        regions.back() = *both;
+      else
+        regions.push_back(region);
     }
     if (!isComposed)
       continue;
     OpBuilder builder(op);
+    SmallVector<Attribute> encoded;
+    for (const kernel::Region &region : regions)
+      encoded.push_back(kernel::encode(op.getContext(), region));
     auto made = kernel::AssembleOp::create(builder, op.getLoc(), op.getResult().getType(), sources,
-                                           op.getFillAttr(), builder.getArrayAttr(regions));
+                                           op.getFillAttr(), builder.getArrayAttr(encoded));
     op.getResult().replaceAllUsesWith(made.getResult());
     op.erase();
   }
