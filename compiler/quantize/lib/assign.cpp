@@ -131,6 +131,8 @@ private:
 
   // Whether the result's parameters follow from the operand's.
   bool follows(Operation *op) const {
+    if (op->getNumOperands() == 0 || op->getNumResults() != 1 || plan_.folded.contains(op))
+      return false;
     if (auto table = plan_.tables.find(op); table != plan_.tables.end())
       return table->second.isClamp && !table->second.power;
     return !plan_.softmaxes.contains(op) && !plan_.anchors.contains(op) && !isa<tosa::ConcatOp>(op);
