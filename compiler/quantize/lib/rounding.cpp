@@ -50,10 +50,13 @@ void Rounding::apply(double *weights, double greatest) const {
   for (size_t i = 0; i < size; ++i)
     whole[i] = weights[order_[i]];
   std::vector<double> original(weights, weights + size);
+  // Many are pruned, or stand between the groups of a convolution; a single one is a weight as any.
+  const auto zeros = static_cast<size_t>(std::count(original.begin(), original.end(), 0.0));
+  const bool keepsZeros = 4 * zeros >= size;
   for (size_t i = size; i-- > 0;) {
     double exact = weights[order_[i]];
-    // What is zero stays so: pruned, or between the groups of a convolution.
-    double rounded = exact == 0 ? 0 : roundEven(std::clamp(whole[i], -greatest, greatest)),
+    double rounded =
+               exact == 0 && keepsZeros ? 0 : roundEven(std::clamp(whole[i], -greatest, greatest)),
            rest = exact - rounded;
     weights[order_[i]] = rounded;
     double *__restrict others = whole.data();

@@ -3,8 +3,8 @@
 //   1. The expected square of what errors e of the weights do to their sum of products is e' * H *
 //   e with the moments H of what they are multiplied with. With H = L * D * L', L of unit diagonal,
 //   that is the sum of D[k] * (e[k] + sum over i > k of L[i][k] * e[i]) ^ 2.
-//   2. From the last weight to the first, each is rounded such that its term is least; a zero stays
-//   zero.
+//   2. From the last weight to the first, each is rounded such that its term is least; where a
+//   quarter are zeros, these stay.
 //   3. The most used weights come last: they are rounded when many others can still make up for it.
 //   4. Where samples are fewer than weights, errors may make up for each other on these samples
 //   alone. If they would outweigh the weights on independent inputs, weights become the nearest
