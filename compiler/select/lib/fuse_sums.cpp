@@ -25,27 +25,46 @@ struct Added {
   Location location; // of the first operation that has a part in it
 };
 
-// As a reduction of the widened image, or a product with ones of whole columns, some at once.
-static std::optional<Added> addedBy(Operation *inner) {
-  if (auto reduce = dyn_cast_if_present<kernel::ReduceOp>(inner)) {
-    kernel::RescaleOp wide = wideningOf(reduce.getX());
-    if (!wide || reduce.getFunction() != kernel::ReduceFunction::Sum)
-      return std::nullopt;
-    return Added{wide.getX(), static_cast<int64_t>(wide.getInputZp()),
-                 static_cast<int64_t>(reduce.getAxis()), wide.getLoc()};
-  }
-  auto product = dyn_cast_if_present<kernel::DepthwiseOp>(inner);
+// Sums of windows that cut an image up, of ones at its product.
+static kernel::DepthwiseOp windowSums(Operation *op) {
+  auto product = dyn_cast_if_present<kernel::DepthwiseOp>(op);
   if (!product)
-    return std::nullopt;
+    return nullptr;
   auto x = shapeOf(product.getX()), y = shapeOf(product.getResult()),
        kernel = shapeOf(product.getWeight());
   const bool isSum = holdsOnly(product.getWeight(), 1) && holdsOnly(product.getBias(), 0) &&
-                     product.getWeightZp() == 0 && kernel[0] == x[1] && kernel[3] == 1 &&
-                     y[1] == 1 && y[2] * kernel[1] == x[2] && product.getDilation()[1] == 1 &&
+                     product.getWeightZp() == 0 && kernel[3] == 1 && y[1] * kernel[0] == x[1] &&
+                     y[2] * kernel[1] == x[2] &&
+                     (y[1] == 1 || product.getStride()[0] == kernel[0]) &&
+                     (y[2] == 1 || product.getStride()[1] == kernel[1]) &&
+                     llvm::all_of(product.getDilation(), [](int64_t each) { return each == 1; }) &&
                      llvm::all_of(product.getPad(), [](int64_t pad) { return pad == 0; });
-  return isSum ? std::optional(Added{product.getX(), static_cast<int64_t>(product.getInputZp()), 1,
-                                     product.getLoc()})
-               : std::nullopt;
+  return isSum ? product : nullptr;
+}
+
+static Added addedBy(kernel::DepthwiseOp sums, int64_t axis) {
+  return {sums.getX(), static_cast<int64_t>(sums.getInputZp()), axis, sums.getLoc()};
+}
+
+// As a reduction of the widened image or of sums of windows, or as such sums alone, of whole
+// columns or of whole rows.
+static std::optional<Added> addedBy(Operation *inner) {
+  if (auto reduce = dyn_cast_if_present<kernel::ReduceOp>(inner)) {
+    if (reduce.getFunction() != kernel::ReduceFunction::Sum)
+      return std::nullopt;
+    const auto axis = static_cast<int64_t>(reduce.getAxis());
+    if (kernel::RescaleOp wide = wideningOf(reduce.getX()))
+      return Added{wide.getX(), static_cast<int64_t>(wide.getInputZp()), axis, wide.getLoc()};
+    kernel::DepthwiseOp sums = windowSums(reduce.getX().getDefiningOp());
+    return sums && sums->hasOneUse() ? std::optional(addedBy(sums, axis)) : std::nullopt;
+  }
+  kernel::DepthwiseOp sums = windowSums(inner);
+  if (!sums)
+    return std::nullopt;
+  auto windows = shapeOf(sums.getResult());
+  return windows[1] == 1   ? std::optional(addedBy(sums, 1))
+         : windows[2] == 1 ? std::optional(addedBy(sums, 2))
+                           : std::nullopt;
 }
 
 // Elements of a channel, at most, that come on chip at once.
