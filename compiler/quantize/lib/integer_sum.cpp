@@ -1,6 +1,7 @@
 #include "integer_sum.h"
 
 #include "integer_table.h"
+#include "tilewright/compiler/tosa/constants.h"
 #include "tilewright/compiler/tosa/tensor_types.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -51,9 +52,15 @@ static Sum atScale(IntegerBuilder &integer, const Sum &x, double scale, double m
   const double factor = x.scale / scale;
   if (factor == 1 && x.magnitude <= most)
     return x;
+  const double magnitude = std::min(x.magnitude * factor + 1, most);
+  if (const auto integers = constantIntegers(x.value)) {
+    std::vector<int64_t> scaled;
+    for (int64_t each : *integers)
+      scaled.push_back(std::llround(std::clamp(double(each) * factor, -most, most)));
+    return {integer.constant(tensorType(x.value).getShape(), 32, scaled), scale, magnitude};
+  }
   const Accumulator sum = x;
-  return {integer.rescaleSum(sum.value, sum.magnitudes, {factor}, {1, 0, 32}), scale,
-          std::min(x.magnitude * factor + 1, most)};
+  return {integer.rescaleSum(sum.value, sum.magnitudes, {factor}, {1, 0, 32}), scale, magnitude};
 }
 
 // At `scale`, or the finest one at which 32 bits hold it.
