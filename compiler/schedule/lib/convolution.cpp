@@ -298,7 +298,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
 } // namespace
 
 // Plans that are tried out, at most.
-static constexpr size_t trials = 8;
+static constexpr size_t trials = 10;
 // A plan is hopeless that takes so many times as long as another one by their own estimates. In
 // seven networks, of 115 plans with 1.3 times none was the best; of layers of one pixel, and of
 // small ones, some are.
