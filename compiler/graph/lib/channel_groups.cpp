@@ -162,8 +162,11 @@ std::vector<int64_t> originsOf(const std::vector<mlir::Operation *> &moves, int6
       for (size_t d = 0; d < to.size(); ++d)
         at += place[d] * strides[static_cast<size_t>(transpose.getPerms()[d])];
       moved.push_back(origins[static_cast<size_t>(at)]);
-      for (size_t d = to.size(); d-- > 0 && ++place[d] == to[d];)
-        place[d] = 0;
+      for (size_t d = to.size(); d > 0; --d) {
+        if (++place[d - 1] < to[d - 1])
+          break;
+        place[d - 1] = 0;
+      }
     }
     origins = std::move(moved);
   }

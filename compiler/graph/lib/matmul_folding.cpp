@@ -18,10 +18,11 @@ using mlir::success;
 // What the rows of a product stand for: of an image its pixels (so that element-wise work on either
 // side of the product has its shape), else a column.
 Dims imageOfRows(mlir::Value rows) {
-  auto reshape = rows.getDefiningOp<tosa::ReshapeOp>();
-  const Dims matrix = dimsOf(rows), image = reshape ? dimsOf(reshape.getInput1()) : Dims();
-  if (image.size() == 4 && image[0] == 1 && image[3] == matrix[2])
-    return image;
+  const Dims matrix = dimsOf(rows);
+  if (auto reshape = rows.getDefiningOp<tosa::ReshapeOp>())
+    if (Dims image = dimsOf(reshape.getInput1());
+        image.size() == 4 && image[0] == 1 && image[3] == matrix[2])
+      return image;
   return {1, matrix[1], 1, matrix[2]};
 }
 
