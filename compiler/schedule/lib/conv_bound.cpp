@@ -70,9 +70,9 @@ int64_t leastProducts(const ConvProblem &p, const ConvMachine &m) {
                             p.outputHeight),
                 columns = taps({p.kernelWidth, p.strideX, p.dilationX, p.padLeft, p.width},
                                p.outputWidth);
-  return static_cast<int64_t>(p.filled *
-                              static_cast<double>(p.batch * rows * columns * p.inputChannels *
-                                                  p.outputChannels / (m.rows * m.cols)));
+  const int64_t cycles =
+      p.batch * rows * columns * p.inputChannels * p.outputChannels / (m.rows * m.cols);
+  return static_cast<int64_t>(p.filled * static_cast<double>(cycles));
 }
 
 int64_t leastCycles(const ConvProblem &p, const ConvMachine &m, const ConvPlan &plan) {
