@@ -178,9 +178,9 @@ private:
     return value;
   }
 
-  // At most two bits, and hardly anything at the ends.
+  // Hardly more than a bit, and hardly anything at the ends.
   static bool losesLittle(const Parameters &own, const Parameters &other) {
-    constexpr double coarser = 4, kept = 0.75;
+    constexpr double coarser = 3, kept = 0.75;
     return own.bits == 8 && other.bits == 8 && other.scale <= coarser * own.scale &&
            other.lowest() <= kept * own.lowest() && other.highest() >= kept * own.highest();
   }
