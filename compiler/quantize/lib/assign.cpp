@@ -156,7 +156,8 @@ private:
       bool isOnlyUser = llvm::all_of(operand.getUsers(), [&](Operation *user) {
         return user == concat || (follows(user) && rootOf(user->getResult(0), concat) == operand);
       });
-      if (!isOwn || (!isOnlyUser && !losesLittle(map_.lookup(operand), parameters)))
+      if (!isOwn || shared_.contains(operand) ||
+          (!isOnlyUser && !losesLittle(map_.lookup(operand), parameters)))
         continue;
       map_[operand] = parameters;
       if (!isOnlyUser)

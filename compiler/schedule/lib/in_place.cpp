@@ -286,7 +286,8 @@ static void findNested(mlir::func::FuncOp function, InPlace &found) {
       for (auto part = own ? own->begin() : Parts::const_iterator(); holds && part != own->end();
            ++part) {
         const auto there = parts->find(part->first);
-        holds = there != parts->end() && part->second.pitch > 0 && there->second.pitch > 0;
+        holds = there != parts->end() && there->second.pitch > 0 &&
+                part->second.pitch == shapeOf(inner.getResult()).back();
         if (!holds)
           break;
         const InPlace::Part shifted{group.getResult(), there->second.offset - part->second.offset,
