@@ -106,6 +106,24 @@ func.func @matrix_and_bias(%x: tensor<1x7x2xf32>) -> tensor<7x2xf32> {
 
 // -----
 
+// Rows that are an image's pixels stay an image.
+// CHECK-LABEL: @matrix_and_image
+// CHECK-SAME: (%[[X:.*]]: tensor<1x3x5x2xf32>)
+// CHECK: %[[C:.*]] = tosa.conv2d %[[X]], {{.*}} -> tensor<1x3x5x4xf32>
+// CHECK-NEXT: return %[[C]]
+func.func @matrix_and_image(%x: tensor<1x3x5x2xf32>) -> tensor<1x3x5x4xf32> {
+  %m = "tosa.const"() <{values = dense<1.0> : tensor<1x2x4xf32>}> : () -> tensor<1x2x4xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %s = tosa.const_shape {values = dense<[1, 15, 2]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %t = tosa.const_shape {values = dense<[1, 3, 5, 4]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %0 = tosa.reshape %x, %s : (tensor<1x3x5x2xf32>, !tosa.shape<3>) -> tensor<1x15x2xf32>
+  %1 = tosa.matmul %0, %m, %z, %z : (tensor<1x15x2xf32>, tensor<1x2x4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x15x4xf32>
+  %2 = tosa.reshape %1, %t : (tensor<1x15x4xf32>, !tosa.shape<4>) -> tensor<1x3x5x4xf32>
+  return %2 : tensor<1x3x5x4xf32>
+}
+
+// -----
+
 // Movement of constants folds for every type, and so does float arithmetic.
 // CHECK-LABEL: @constants
 // CHECK-DAG: dense<{{\[\[}}1, 3], [2, 4]]> : tensor<2x2xi8>
