@@ -1,6 +1,8 @@
 // Each fusion of kernel-fuse, and what must not fuse.
 #include "kernel_text.h"
 
+#include "tilewright/compiler/select/selection.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -187,6 +189,39 @@ TEST(FuseClamp, NotARescaleThatAlsoScales) {
                             rescale("%o", "%0", "i8", "i8", "%m, %s", 0, 0, -30, 60) + return8),
                   "kernel.rescale"),
             2);
+}
+
+// --- sums of images
+
+// The sum of an image of so many rows and columns, where the instructions of `target` are known.
+std::string sumOfImage(int64_t size, const char *target = nullptr) {
+  const std::string image = "1x" + std::to_string(size) + "x" + std::to_string(size) + "x4x",
+                    row = "1x1x" + std::to_string(size) + "x4x";
+  const std::string text =
+      "%w = kernel.rescale %x, %one, %thirty {input_zp = 3 : i64, output_zp = 0 : i64, lo = "
+      "-2147483648 : i64, hi = 2147483647 : i64, input_unsigned = false} : (tensor<" +
+      image + "i8>, tensor<1xi32>, tensor<1xi8>) -> tensor<" + image +
+      "i32>\n%r = kernel.reduce sum %w {axis = 1 : i64} : (tensor<" + image + "i32>) -> tensor<" +
+      row + "i32>\n%o = kernel.reduce sum %r {axis = 2 : i64} : (tensor<" + row +
+      "i32>) -> tensor<1x1x1x4xi32>\nreturn %o : tensor<1x1x1x4xi32>";
+  const PassResult outcome = runPasses(
+      mainOf("%x: tensor<" + image + "i8>", "tensor<1x1x1x4xi32>", scales + text), {"kernel-fuse"},
+      target ? std::make_shared<Selection>(isa::load({target, {}, ""})) : nullptr);
+  return outcome.succeeded ? outcome.module : testing::PrintToString(outcome.diagnostics);
+}
+
+TEST(FuseSums, OfASmallImage) { EXPECT_THAT(sumOfImage(32), HasSubstr("kernel.sum_pool %arg0")); }
+
+TEST(FuseSums, OfALargeImageWhereSumsOfItsPartsFit) {
+  EXPECT_THAT(sumOfImage(40, "edge16"), HasSubstr("kernel.sum_pool %arg0"));
+}
+
+TEST(FuseSums, NotOfALargeImageWhoseRowsDoNotFit) {
+  EXPECT_THAT(sumOfImage(1200, "tiny4"), Not(HasSubstr("kernel.sum_pool")));
+}
+
+TEST(FuseSums, NotOfALargeImageForUnknownInstructions) {
+  EXPECT_THAT(sumOfImage(40), Not(HasSubstr("kernel.sum_pool")));
 }
 
 TEST(KernelFuse, RunsOnItsOwnOutput) {

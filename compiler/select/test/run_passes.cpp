@@ -13,17 +13,19 @@
 
 namespace tilewright {
 
-static std::unique_ptr<mlir::Pass> passNamed(const std::string &name) {
+static std::unique_ptr<mlir::Pass> passNamed(const std::string &name,
+                                             const std::shared_ptr<Selection> &selection) {
   if (name == "tosa-check")
     return createTosaCheckPass();
   if (name == "tosa-to-kernel")
     return createTosaToKernelPass();
   if (name == "kernel-fuse")
-    return createKernelFusePass();
+    return createKernelFusePass(selection);
   throw std::invalid_argument(name);
 }
 
-PassResult runPasses(const std::string &text, const std::vector<std::string> &passes) {
+PassResult runPasses(const std::string &text, const std::vector<std::string> &passes,
+                     const std::shared_ptr<Selection> &selection) {
   PassResult result;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, kernel::KernelDialect>();
@@ -41,7 +43,7 @@ PassResult runPasses(const std::string &text, const std::vector<std::string> &pa
     return result;
   mlir::PassManager manager(&context);
   for (const std::string &pass : passes)
-    manager.addPass(passNamed(pass));
+    manager.addPass(passNamed(pass, selection));
   result.succeeded = mlir::succeeded(manager.run(*module));
   if (result.succeeded) {
     llvm::raw_string_ostream stream(result.module);

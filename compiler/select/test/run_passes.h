@@ -1,10 +1,13 @@
 // Runs the selection passes on MLIR text, for tests.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace tilewright {
+
+class Selection;
 
 struct PassResult {
   bool succeeded = false;
@@ -13,8 +16,10 @@ struct PassResult {
   std::vector<std::string> diagnostics; // "line:column: message"
 };
 
-// `passes` in order, each one of tosa-check, tosa-to-kernel, kernel-fuse.
-PassResult runPasses(const std::string &text, const std::vector<std::string> &passes);
+// `passes` in order, each one of tosa-check, tosa-to-kernel, kernel-fuse, which knows the
+// instructions of `selection`.
+PassResult runPasses(const std::string &text, const std::vector<std::string> &passes,
+                     const std::shared_ptr<Selection> &selection = nullptr);
 
 // The only diagnostic of a run that fails; what went otherwise in brackets.
 std::string diagnosticOf(const std::string &text, const std::vector<std::string> &passes);
