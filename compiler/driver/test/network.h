@@ -113,19 +113,36 @@ public:
     return *this;
   }
 
+  // Each pixel four times.
+  Network &upsample() {
+    const std::string before = tensor(channels_, "i8");
+    height_ *= 2, width_ *= 2;
+    body_ += fmt::format("%scale{0} = tosa.const_shape {{values = dense<[2, 1, 2, 1]> : "
+                         "tensor<4xindex>}} : () -> !tosa.shape<4>\n"
+                         "%offset{0} = tosa.const_shape {{values = dense<-1> : tensor<2xindex>}} : "
+                         "() -> !tosa.shape<2>\n"
+                         "%border{0} = tosa.const_shape {{values = dense<0> : tensor<2xindex>}} : "
+                         "() -> !tosa.shape<2>\n"
+                         "%v{1} = tosa.resize %v{2}, %scale{0}, %offset{0}, %border{0} {{mode = "
+                         "NEAREST_NEIGHBOR}} : ({3}, !tosa.shape<4>, !tosa.shape<2>, "
+                         "!tosa.shape<2>) -> {4}\n",
+                         value_, value_ + 1, source_, before, tensor(channels_, "i8"));
+    ++value_;
+    made();
+    return *this;
+  }
+  // Some of the channels.
+  Network &slice(int64_t first, int64_t channels) {
+    const std::string before = tensor(channels_, "i8");
+    channels_ = channels;
+    cut(fmt::format("[0, 0, 0, {}]", first), before);
+    return *this;
+  }
   // The first pixel.
   Network &pixel() {
     const std::string before = tensor(channels_, "i8");
     height_ = width_ = 1;
-    body_ += fmt::format("%from{0} = tosa.const_shape {{values = dense<0> : tensor<4xindex>}} : () "
-                         "-> !tosa.shape<4>\n"
-                         "%size{0} = tosa.const_shape {{values = dense<[1, 1, 1, {1}]> : "
-                         "tensor<4xindex>}} : () -> !tosa.shape<4>\n"
-                         "%v{2} = tosa.slice %v{3}, %from{0}, %size{0} : ({4}, !tosa.shape<4>, "
-                         "!tosa.shape<4>) -> {5}\n",
-                         value_, channels_, value_ + 1, source_, before, tensor(channels_, "i8"));
-    ++value_;
-    made();
+    cut("0", before);
     return *this;
   }
   // Of an image, each channel times its element of another value, which has one pixel; `imageZero`
@@ -148,18 +165,27 @@ public:
     return *this;
   }
 
+  // An earlier value becomes a result as well, behind the last one.
+  Network &result(int value) {
+    const Shape &shape = shapes_[static_cast<size_t>(value)];
+    results_ += fmt::format(", %v{}", value);
+    resultTypes_ +=
+        fmt::format(", tensor<1x{}x{}x{}xi8>", shape.height, shape.width, shape.channels);
+    return *this;
+  }
+
   std::string text() const {
-    return fmt::format(R"(func.func @main(%v0: {0}) -> {1} {{
+    return fmt::format(R"(func.func @main(%v0: {0}) -> ({1}{4}) {{
   %z = "tosa.const"() {{values = dense<0> : tensor<1xi8>}} : () -> tensor<1xi8>
   %z32 = "tosa.const"() {{values = dense<0> : tensor<1xi32>}} : () -> tensor<1xi32>
   %one = "tosa.const"() {{values = dense<1073741824> : tensor<1xi32>}} : () -> tensor<1xi32>
   %s30 = "tosa.const"() {{values = dense<30> : tensor<1xi8>}} : () -> tensor<1xi8>
   %s31 = "tosa.const"() {{values = dense<31> : tensor<1xi8>}} : () -> tensor<1xi8>
   %s36 = "tosa.const"() {{values = dense<36> : tensor<1xi8>}} : () -> tensor<1xi8>
-{2}return %v{3} : {1}
+{2}return %v{3}{5} : {1}{4}
 }}
 )",
-                       argument_, tensor(channels_, "i8"), body_, value_);
+                       argument_, tensor(channels_, "i8"), body_, value_, resultTypes_, results_);
   }
 
 private:
@@ -174,6 +200,19 @@ private:
   void shrink(int64_t kernel, int64_t stride, Padding after) {
     auto outputs = [&](int64_t inputs) { return (inputs - 1) / stride + 1; };
     height_ = outputs(height_ + after.rows), width_ = outputs(width_ + after.columns);
+  }
+  // A box of the source, of the shape at hand; `from`: where it begins.
+  void cut(const std::string &from, const std::string &before) {
+    body_ += fmt::format("%from{0} = tosa.const_shape {{values = dense<{1}> : tensor<4xindex>}} : "
+                         "() -> !tosa.shape<4>\n"
+                         "%size{0} = tosa.const_shape {{values = dense<[1, {2}, {3}, {4}]> : "
+                         "tensor<4xindex>}} : () -> !tosa.shape<4>\n"
+                         "%v{5} = tosa.slice %v{6}, %from{0}, %size{0} : ({7}, !tosa.shape<4>, "
+                         "!tosa.shape<4>) -> {8}\n",
+                         value_, from, height_, width_, channels_, value_ + 1, source_, before,
+                         tensor(channels_, "i8"));
+    ++value_;
+    made();
   }
   // `name`: elements of an 8-bit value less a zero point, in 32 bits.
   void widen(const std::string &name, int value, const std::string &zero, const std::string &from,
@@ -245,7 +284,7 @@ private:
   }
 
   int64_t height_, width_, channels_;
-  std::string argument_, body_;
+  std::string argument_, body_, results_, resultTypes_;
   bool isCurved_ = false;
   struct Shape {
     int64_t height, width, channels;
