@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <fmt/format.h>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,11 @@ public:
   // `after`: rows and columns of padding behind the image, beyond those that keep its size.
   Network &conv(int64_t channels, int64_t kernel, int64_t stride, Padding after = {}) {
     const std::string weights = fmt::format("{}x{}x{}x{}xi8", channels, kernel, kernel, channels_);
-    constant("w", weights, channels * kernel * kernel * channels_);
+    constant("w", weights, channels * kernel * kernel * channels_, [&](int64_t i) {
+      const int64_t from = i % channels_ * groups_ / channels_,
+                    to = i / (channels_ * kernel * kernel) * groups_ / channels;
+      return groups_ == 0 || from != to;
+    });
     constant("b", fmt::format("{}xi32", channels), channels);
     anchor("conv2d", weights, channels, kernel, stride, after);
     return *this;
@@ -34,6 +39,11 @@ public:
     constant("w", weights, channels_ * kernel * kernel);
     constant("b", fmt::format("{}xi32", channels_), channels_);
     anchor("depthwise_conv2d", weights, channels_, kernel, stride, {}, absolute);
+    return *this;
+  }
+  // From here on weights of convolutions are zero but within each of so many groups; none: all.
+  Network &groups(int64_t count) {
+    groups_ = count;
     return *this;
   }
   // From here on sums of convolutions become 16 bits wide, and go through a table.
@@ -228,11 +238,13 @@ private:
         "%{}{} = \"tosa.const\"() {{values = dense<{}> : tensor<1xi8>}} : () -> tensor<1xi8>\n",
         name, value_, value);
   }
-  void constant(const char *name, const std::string &type, int64_t count) {
+  void constant(
+      const char *name, const std::string &type, int64_t count,
+      const std::function<bool(int64_t)> &isZero = [](int64_t) { return false; }) {
     std::string bytes;
     const bool wide = type.find("i32") != std::string::npos;
     for (int64_t i = 0; i < count; ++i, seed_ = seed_ * 1103515245 + 12345) {
-      const auto value = static_cast<int8_t>(seed_ >> 16);
+      const auto value = isZero(i) ? int8_t(0) : static_cast<int8_t>(seed_ >> 16);
       bytes += fmt::format("{:02X}", static_cast<uint8_t>(value));
       for (int more = 0; wide && more < 3; ++more)
         bytes += value < 0 ? "FF" : "00";
@@ -285,6 +297,7 @@ private:
 
   int64_t height_, width_, channels_;
   std::string argument_, body_, results_, resultTypes_;
+  int64_t groups_ = 1;
   bool isCurved_ = false;
   struct Shape {
     int64_t height, width, channels;
