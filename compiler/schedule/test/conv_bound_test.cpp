@@ -39,6 +39,22 @@ TEST(ConvBound, ProductsKeepAllCellsBusyAtBest) {
   EXPECT_EQ(leastProducts(odd, quick()), 3 * 4 * 14 * 14 / 2);
 }
 
+TEST(ConvBound, ZerosTakeNothing) {
+  ConvProblem half = problem(1, 0);
+  half.filled = 0.5;
+  EXPECT_EQ(leastProducts(half, quick()), leastProducts(problem(1, 0), quick()) / 2);
+  EXPECT_EQ(leastCycles(half, quick(), plan()), leastCycles(problem(1, 0), quick(), plan()) / 2);
+}
+
+// Squares of several taps may have no zeros alone.
+TEST(ConvBound, ZerosOfMergedTapsCountForNothing) {
+  ConvProblem half = problem(3, 1);
+  half.filled = 0.5;
+  ConvPlan merged = plan();
+  merged.merge = TapMerge::All;
+  EXPECT_EQ(leastCycles(half, quick(), merged), 0);
+}
+
 TEST(ConvBound, WeightsComeInUnderTheProductBefore) {
   ConvPlan small = plan();
   small.stepHeight = small.tileHeight = 1;

@@ -1,3 +1,4 @@
+#include "tilewright/compiler/schedule/conv_bound.h"
 #include "tilewright/compiler/schedule/conv_plan.h"
 
 #include "plan_cases.h"
@@ -43,6 +44,20 @@ TEST(ConvPlan, NeverBeatsTheArray) {
   double macs = 28.0 * 28 * 128 * 128 * 9;
   EXPECT_GE(plan->estimatedCycles, macs / 256);
   EXPECT_LE(plan->estimatedCycles, 1.25 * macs / 256);
+}
+
+TEST(ConvPlan, ExpectsNoTimeForZeros) {
+  int64_t smallest = 0;
+  const ConvProblem all = problem(28, 128, 128, 3);
+  ConvProblem half = all;
+  half.filled = 0.5;
+  const auto ofAll = planConvolution(all, machine(), 1, &smallest),
+             ofHalf = planConvolution(half, machine(), 1, &smallest);
+  ASSERT_EQ(ofAll.size(), 1u);
+  ASSERT_EQ(ofHalf.size(), 1u);
+  EXPECT_LT(ofHalf.front().estimatedCycles, 0.7 * ofAll.front().estimatedCycles);
+  EXPECT_GE(ofHalf.front().estimatedCycles,
+            static_cast<double>(leastCycles(half, machine(), ofHalf.front())));
 }
 
 TEST(ConvPlan, MergesTapsOfFewInputChannels) {
