@@ -125,6 +125,33 @@ TEST_F(ConcatenationPlans, CopyWhatIsAResult) {
   EXPECT_THAT(of(copied(nested())), Each(Not(HasSubstr("in place"))));
 }
 
+// Two columns beside each other, and their channels: rows of the former are no rows of the latter.
+std::string columns(bool areResults) {
+  const std::string column = "tensor<1x12x1x32xi8>", wide = "tensor<1x12x2x32xi8>",
+                    deep = "tensor<1x12x1x64xi8>", pooled = "tensor<1x12x1x32xi8>";
+  const std::string more = areResults ? ", " + column + ", " + column : "";
+  return "func.func @main(%x: " + column + ") -> (" + pooled + ", " + deep + more + R"() {
+  %a = tosa.clamp %x {min_val = -100 : i8, max_val = 90 : i8} : ()" +
+         column + ") -> " + column + R"(
+  %b = tosa.clamp %x {min_val = -20 : i8, max_val = 50 : i8} : ()" +
+         column + ") -> " + column + R"(
+  %i = tosa.concat %a, %b {axis = 2 : i32} : ()" +
+         column + ", " + column + ") -> " + wide + R"(
+  %o = tosa.concat %a, %b {axis = 3 : i32} : ()" +
+         column + ", " + column + ") -> " + deep + R"(
+  %p = tosa.max_pool2d %i {kernel = array<i64: 1, 2>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>} : ()" +
+         wide + ") -> " + pooled + R"(
+  %q = tosa.clamp %o {min_val = -90 : i8, max_val = 80 : i8} : ()" +
+         deep + ") -> " + deep + R"(
+  return %p, %q)" +
+         (areResults ? ", %a, %b" : "") + " : " + pooled + ", " + deep + more + "\n}\n";
+}
+
+TEST(ConcatenationAlong, OfColumnsIsNotWithinOneOfTheirChannels) {
+  EXPECT_TRUE(outcomeOf(columns(false), "edge16", true, "functional").output ==
+              outcomeOf(columns(true), "edge16", true, "functional").output);
+}
+
 } // namespace
 
 } // namespace tilewright
