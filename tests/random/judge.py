@@ -169,7 +169,9 @@ class Case:
         macs = sum(layer["macs"] for layer in layers)
         if macs != report["macs"]:
             raise Fault(f"the rows' macs add up to {macs}, the total is {report['macs']}")
-        if "matmul" not in text and "transpose_conv2d" not in text and macs != oracle.macs_of_convolutions(text):
+        # Whether sums of larger images are made of parts depends on the memories.
+        expected = (oracle.macs_of_convolutions(text), oracle.macs_of_convolutions(text, most=float("inf")))
+        if "matmul" not in text and "transpose_conv2d" not in text and macs not in expected:
             raise Fault(f"the report counts {macs} macs, the graph has {oracle.macs_of_convolutions(text)}")
         self.verdict.errors = [layer["estimate_error"] for layer in layers
                                if layer["estimate_error"] is not None and layer["cycles"] > SHARE * cycles]

@@ -180,21 +180,28 @@ def run_rounded(model, outputs, arrays, samples):
     return run_float(loaded.SerializeToString(), outputs, arrays)
 
 
-# Ones, and products of whole columns with them, some at once, that are added up: the compiler takes those for sums of an image over both axes.
+# Ones, and products of windows with them that cut an image up and are added up: the compiler takes those for sums of an image over both
+# axes.
 ONES = re.compile(r'(%\w+) = "tosa.const"\(\) <\{values = dense<1> : tensor<(\d+)x(\d+)x\d+x1xi8>')
-COLUMNS = re.compile(r"(%\w+) = tosa.depthwise_conv2d %\w+, (%\w+),.* : \(tensor<\d+x(\d+)x(\d+)x.* -> tensor<\d+x1x(\d+)x")
-SUM = re.compile(r"tosa.reduce_sum (%\w+) \{axis = 2")
-MOST_ELEMENTS = 1024  # of a channel of such an image: compiler/select/lib/fuse_sums.cpp
+WINDOWS = re.compile(r"(%\w+) = tosa.depthwise_conv2d %\w+, (%\w+),.* : \(tensor<\d+x(\d+)x(\d+)x.* -> tensor<\d+x(\d+)x(\d+)x")
+SUM = re.compile(r"(%\w+) = tosa.reduce_sum (%\w+) \{axis = ([12])")
+MOST_ELEMENTS = 1024  # of a channel of such an image, whatever the memory: compiler/select/lib/fuse_sums.cpp
 
 
-def sums(text):
-    """The lines of products that are sums of an image."""
-    ones, reduced = {name: (int(rows), int(columns)) for name, rows, columns in ONES.findall(text)}, SUM.findall(text)
+def sums(text, most):
+    """Where the products begin that are sums of an image of at most so many pixels."""
+    ones = {name: (int(rows), int(columns)) for name, rows, columns in ONES.findall(text)}
+    added = {(operand, axis): result for result, operand, axis in SUM.findall(text)}
     found = set()
-    for match in COLUMNS.finditer(text):
-        rows, columns, sums_of_columns = map(int, match.groups()[2:])
+    for match in WINDOWS.finditer(text):
+        rows, columns, down, across = map(int, match.groups()[2:])
         kernel = ones.get(match[2], (0, 0))
-        if kernel[0] == rows and kernel[1] * sums_of_columns == columns and match[1] in reduced and rows * columns <= MOST_ELEMENTS:
+        if (kernel[0] * down, kernel[1] * across) != (rows, columns) or rows * columns > most:
+            continue
+        left = [axis for axis, count in (("1", down), ("2", across)) if count > 1]
+        orders = {tuple(left), tuple(reversed(left))}
+        if left and any((match[1], order[0]) in added and (len(order) == 1 or (added[match[1], order[0]], order[1]) in added)
+                        for order in orders):
             found.add(match.start())
     return found
 
@@ -204,9 +211,9 @@ CONVOLUTION = re.compile(
     r"stride = array<i64: (\d+), (\d+)>.* : \(tensor<([\dx]+)xi\d+>, tensor<([\dx]+)xi\d+>.* -> tensor<([\dx]+)xi32>")
 
 
-def macs_of_convolutions(text):
-    """Multiply-accumulates of the convolutions; taps that fall on padding are not counted, nor are sums."""
-    total, added = 0, sums(text)
+def macs_of_convolutions(text, most=MOST_ELEMENTS):
+    """Multiply-accumulates of the convolutions; taps that fall on padding are not counted, nor are sums of images of at most `most` pixels."""
+    total, added = 0, sums(text, most)
     for match in CONVOLUTION.finditer(text):
         if text.rindex("%", 0, text.rindex(" = ", 0, match.start())) in added:
             continue

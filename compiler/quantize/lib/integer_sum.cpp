@@ -140,9 +140,12 @@ Sum powerOf(IntegerBuilder &integer, const Sum &x, const Power &power, double le
   constexpr double lowest = 1 << leading, span = 3 * lowest; // of what the table is of
   auto scalar = [&](int64_t value) { return integer.scalarLike(x.value, 32, value); };
   auto binary = [&](auto op, Value a, Value b) { return integer.binary<decltype(op)>(a, b); };
-  const Sum operand = fitted(integer, x, mostSum);
+  // So coarse that the offset is a number of its steps, however small all that was seen is.
+  const Sum whole = fitted(integer, x, mostSum),
+            operand = coarsened(integer, whole, power.offset / (power.factor * mostSum));
   const double step = power.factor * operand.scale,
                offset = std::min(std::nearbyint(power.offset / step), mostSum);
+  least *= whole.scale / operand.scale;
   Value base = operand.value;
   if (offset != 0)
     base = binary(tosa::AddOp(), base, scalar(static_cast<int64_t>(offset)));
