@@ -56,6 +56,7 @@ std::vector<Case> cases() {
        3},
       {"FirstLayerAndPool", Network(97, 97, 3).conv(64, 7, 2).maxPool(3, 2), 2},
       {"DepthwisePointwise", Network(56, 56, 64).depthwise(3, 1).conv(128, 1, 1), 2},
+      {"DepthwiseAlone", Network(30, 30, 64).depthwise(7, 1), 1},
       {"PixelsOfManyWindows", Network(56, 56, 24).conv(96, 1, 1).depthwise(5, 1).conv(24, 1, 1), 3},
       {"WindowsThatStayWide",
        Network(28, 28, 24).conv(96, 1, 1).depthwise(3, 1, true).conv(24, 1, 1), 3},
@@ -278,6 +279,28 @@ TEST_P(OnEach, SumsPartsOfAnImageAsTheyComeIn) {
   }
 }
 
+// Against the formula: images of more pixels, and of more channels, than come on chip at once.
+TEST_P(OnEach, SumsLargeImagesPartByPart) {
+  for (auto [pixels, channels] : {std::array<int64_t, 2>{34, 16}, {34, 200}}) {
+    const std::string image = anyInput(static_cast<size_t>(pixels * pixels * channels));
+    std::vector<int64_t> sums(static_cast<size_t>(channels));
+    for (size_t i = 0; i < image.size(); ++i)
+      sums[i % sums.size()] += static_cast<int8_t>(image[i]) - Network::imageZero;
+    std::string expected;
+    for (int64_t sum : sums)
+      expected += static_cast<char>(std::clamp<int64_t>((sum + 32) >> 6, -128, 127));
+    EXPECT_EQ(
+        outcomeOf(Network(pixels, pixels, channels).sumOfImage(), GetParam(), true, "cycle").output,
+        expected)
+        << channels;
+  }
+}
+
+TEST(Sums, TakeSomeChannelsAtOnceWhereAllDoNotFit) {
+  EXPECT_THAT(outcomeOf(Network(64, 48, 200).sumOfImage(), "tiny4", false, "functional").plan,
+              ContainsRegex("steps of [0-9]+x48x16 .y, x, channels. of the image"));
+}
+
 // Cut by channels, an image that is loaded twice over would come in short runs.
 TEST(Sums, LoadTheirImageByRows) {
   const Network network = Network(28, 28, 120).sumOfImage();
@@ -340,6 +363,11 @@ TEST(Strides, ColumnsOfPaddingAloneAreAlike) {
 }
 
 // Whether a fused stack pays depends on the machine; on this one these do.
+TEST(Depthwise, IsDividedBetweenArrayAndLanes) {
+  EXPECT_THAT(outcomeOf(Network(30, 30, 64).depthwise(7, 1), "edge16", true, "functional").plan,
+              ContainsRegex("[1-9] in 16 of the depthwise products on the array"));
+}
+
 TEST_P(OnEdge16, MovesLessAndTakesLessTime) {
   const Case &each = GetParam();
   const NetworkOutcome apart = outcomeOf(each.network, "edge16", false, "cycle"),

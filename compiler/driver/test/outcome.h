@@ -24,6 +24,15 @@ struct NetworkOutcome {
   std::map<std::string, int64_t> instructions; // how many were executed, by name
 };
 
+// What networks are given: any bytes.
+inline std::string anyInput(size_t bytes) {
+  std::string input;
+  uint32_t seed = 7;
+  for (size_t i = 0; i < bytes; ++i, seed = seed * 1103515245 + 12345)
+    input += static_cast<char>(static_cast<uint8_t>(seed >> 16));
+  return input;
+}
+
 // `text`: a module of integer TOSA.
 inline NetworkOutcome outcomeOf(const std::string &text, const std::string &target, bool fusion,
                                 const char *engine, const std::vector<std::string> &overlays = {}) {
@@ -46,9 +55,8 @@ inline NetworkOutcome outcomeOf(const std::string &text, const std::string &targ
       bytes *= static_cast<size_t>(extent);
     return bytes;
   };
-  uint32_t seed = 7;
-  for (size_t i = 0; i < bytesOf(input); ++i, seed = seed * 1103515245 + 12345)
-    dram.data()[input.address + i] = static_cast<uint8_t>(seed >> 16);
+  const std::string given = anyInput(bytesOf(input));
+  std::copy(given.begin(), given.end(), dram.data() + input.address);
   const RunRecord record = makeEngine(engine, isa)->run(program, dram, {});
   NetworkOutcome result;
   result.output.assign(reinterpret_cast<const char *>(dram.data()) + output.address,

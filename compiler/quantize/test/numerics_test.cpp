@@ -177,6 +177,21 @@ TEST(Rounding, StaysWithinTheGreatestAndBearsInputsThatAreAlwaysZero) {
   EXPECT_EQ(weights, (std::vector<double>{127, -4, 0}));
 }
 
+TEST(Rounding, KeepsZerosWhereAQuarterAre) {
+  // What the first one is multiplied with is always half of the others': as a one it would make up
+  // for most of the error of the last one.
+  auto rounded = [](std::vector<double> weights) {
+    const size_t size = weights.size();
+    std::vector<double> moments;
+    for (size_t i = 0; i < size * size; ++i)
+      moments.push_back((i / size ? 1 : 0.5) * (i % size ? 1 : 0.5));
+    Rounding(moments, 100).apply(weights.data(), 127);
+    return weights;
+  };
+  EXPECT_EQ(rounded({0, 1, 1, 0.4}), (std::vector<double>{0, 1, 1, 0}));
+  EXPECT_EQ(rounded({0, 1, 1, 1, 0.4}), (std::vector<double>{1, 1, 1, 1, 0}));
+}
+
 TEST(Rounding, IsMoreExactThanTheNearestIntegersOnCorrelatedInputs) {
   constexpr size_t size = 24, samples = 500;
   std::mt19937_64 random(5);

@@ -121,6 +121,47 @@ TEST_F(Quantize, ConcatenationBringsItsOperandsToOneScale) {
             2); // the convolution's own and the argument's: nothing is rescaled twice
 }
 
+// %d: sums of %x times `factor`, beside %c, which a convolution %e reads as well.
+std::string besideSums(const std::string &factor) {
+  return R"(
+    %dw = "tosa.const"() {values = dense<)" +
+         factor + R"(> : tensor<4x1x1x3xf32>} : () -> tensor<4x1x1x3xf32>
+    %ew = "tosa.const"() {values = dense<0.5> : tensor<4x1x1x4xf32>} : () -> tensor<4x1x1x4xf32>
+    %d = tosa.conv2d %x, %dw, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x3xf32>, tensor<4x1x1x3xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x4xf32>
+    %e = tosa.conv2d %c, %ew, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x4xf32>, tensor<4x1x1x4xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x4xf32>
+    %r = tosa.concat %c, %d {axis = 3 : i32} : (tensor<1x4x6x4xf32>, tensor<1x4x6x4xf32>) -> tensor<1x4x6x8xf32>
+)";
+}
+
+TEST_F(Quantize, APartThatOthersReadHasTheConcatenationsScaleWhereThatLosesLittle) {
+  decibels("(%x: tensor<1x4x6x3xf32>) -> (tensor<1x4x6x8xf32>, tensor<1x4x6x4xf32>)",
+           convolve + besideSums("8.0") +
+               "return %r, %e : tensor<1x4x6x8xf32>, tensor<1x4x6x4xf32>");
+  EXPECT_EQ(count("tosa.rescale"), 3); // the convolutions' own
+}
+
+TEST_F(Quantize, APartThatOthersReadKeepsItsScaleWhereItWouldLoseMore) {
+  decibels("(%x: tensor<1x4x6x3xf32>) -> (tensor<1x4x6x8xf32>, tensor<1x4x6x4xf32>)",
+           convolve + besideSums("100.0") +
+               "return %r, %e : tensor<1x4x6x8xf32>, tensor<1x4x6x4xf32>");
+  EXPECT_EQ(count("tosa.rescale"), 4);
+}
+
+TEST_F(Quantize, TheLastOfNestedConcatenationsDecides) {
+  decibels("(%x: tensor<1x4x6x3xf32>) -> (tensor<1x4x6x8xf32>, tensor<1x4x6x12xf32>, "
+           "tensor<1x4x6x4xf32>)",
+           convolve + besideSums("8.0") + R"(
+    %fw = "tosa.const"() {values = dense<12.0> : tensor<4x1x1x3xf32>} : () -> tensor<4x1x1x3xf32>
+    %f = tosa.conv2d %x, %fw, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x3xf32>, tensor<4x1x1x3xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x4xf32>
+    %s = tosa.concat %c, %d, %f {axis = 3 : i32} : (tensor<1x4x6x4xf32>, tensor<1x4x6x4xf32>, tensor<1x4x6x4xf32>) -> tensor<1x4x6x12xf32>
+    return %r, %s, %e : tensor<1x4x6x8xf32>, tensor<1x4x6x12xf32>, tensor<1x4x6x4xf32>)");
+  EXPECT_EQ(scaleOf("tilewright.scale", true, 0), scaleOf("tilewright.scale", true, 1));
+  EXPECT_EQ(count("tosa.rescale"), 4);
+}
+
 TEST_F(Quantize, AProductWithAConstantMatrixBecomesAConvolution) {
   EXPECT_GT(decibels("(%x: tensor<1x5x3xf32>) -> tensor<1x5x2xf32>", R"(
     %m = "tosa.const"() {values = dense<[[[1.0, -2.0], [0.5, 0.25], [3.0, 0.0]]]> : tensor<1x3x2xf32>} : () -> tensor<1x3x2xf32>
