@@ -8,7 +8,7 @@ namespace {
 
 struct Case {
   const char *name;
-  Network network; // groups of 8 channels, or nothing but zeros
+  Network network; // two groups, or nothing but zeros
 };
 
 std::vector<Case> cases() {
@@ -20,6 +20,9 @@ std::vector<Case> cases() {
       {"WindowsBetween",
        Network(14, 14, 16).groups(2).conv(16, 1, 1).depthwise(3, 1).conv(16, 1, 1)},
       {"SumOfAnImage", Network(7, 7, 16).groups(2).conv(16, 1, 1).sumOfImage()},
+      // Of the channels in between that come first, some results have nothing but zeros.
+      {"PartsOfTheChannels",
+       Network(14, 14, 16).conv(192, 1, 1).depthwise(3, 1).groups(4).conv(16, 1, 1)},
       {"NothingButZeros", Network(12, 12, 16).groups(0).conv(16, 3, 1)},
   };
 }
