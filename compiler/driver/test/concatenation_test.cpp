@@ -152,6 +152,26 @@ TEST(ConcatenationAlong, OfColumnsIsNotWithinOneOfTheirChannels) {
               outcomeOf(columns(true), "edge16", true, "functional").output);
 }
 
+TEST(PartInPlace, IsNotOverwrittenByWhatReadsTheWhole) {
+  const std::string text = R"(
+func.func @main(%x: tensor<1x10x600xi32>) -> tensor<1x10x600xi32> {
+  %z = "tosa.const"() {values = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %k = "tosa.const"() {values = dense<7> : tensor<1x10x600xi32>} : () -> tensor<1x10x600xi32>
+  %a = tosa.abs %x : (tensor<1x10x600xi32>) -> tensor<1x10x600xi32>
+  %c = tosa.concat %a, %k {axis = 0 : i32} : (tensor<1x10x600xi32>, tensor<1x10x600xi32>) -> tensor<2x10x600xi32>
+  %d = tosa.negate %c, %z, %z : (tensor<2x10x600xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2x10x600xi32>
+  %m = tosa.reduce_sum %d {axis = 0 : i32} : (tensor<2x10x600xi32>) -> tensor<1x10x600xi32>
+  %y = tosa.add %m, %a : (tensor<1x10x600xi32>, tensor<1x10x600xi32>) -> tensor<1x10x600xi32>
+  return %y : tensor<1x10x600xi32>
+}
+)";
+  const std::string output = outcomeOf(text, "edge16", false, "functional").output;
+  std::string sevens; // of each element -7
+  while (sevens.size() < output.size())
+    sevens += "\xf9\xff\xff\xff";
+  EXPECT_TRUE(output == sevens);
+}
+
 } // namespace
 
 } // namespace tilewright

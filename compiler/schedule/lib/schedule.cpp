@@ -176,13 +176,22 @@ private:
       });
     });
   }
+  // Whether parts of a tensor stand where their makers have put them: others read them there, too.
+  bool holdsParts(mlir::Value value) const {
+    return llvm::any_of(inPlace_.parts,
+                        [&](const auto &entry) { return entry.second.whole == value; }) ||
+           llvm::any_of(inPlace_.moves, [&](const auto &entry) {
+             return llvm::any_of(entry.second,
+                                 [&](const InPlace::Move &move) { return move.whole == value; });
+           });
+  }
   void replace(kernel::GroupOp group) {
     mlir::Value result = group.getResult();
     if (inPlace_.parts.contains(result) || inPlace_.moves.contains(result) ||
         chains_.onChip.contains(result) || !goesByRows(group))
       return;
     for (mlir::Value operand : inputsOf(group))
-      if (!inPlace_.parts.contains(operand) &&
+      if (!inPlace_.parts.contains(operand) && !holdsParts(operand) &&
           !inPlace_.assemblies.contains(operand.getDefiningOp()) &&
           !chains_.onChip.contains(operand) && !isSource(operand) &&
           mayReplace(group, firsts_.lookup(chains_.lastOf(group)), operand, chains_)) {
