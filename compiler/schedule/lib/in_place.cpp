@@ -4,6 +4,7 @@
 
 #include "tilewright/compiler/select/kernel_regions.h"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -354,6 +355,28 @@ InPlace findInPlace(mlir::func::FuncOp function) {
   findGathered(function, found);
   findPartly(function, found);
   return found;
+}
+
+PlacedBytes placedBytes(kernel::GroupOp group, const InPlace &found) {
+  PlacedBytes placed;
+  kernel::AssembleOp assembly = assemblyOf(group);
+  if (!assembly)
+    return placed;
+  llvm::DenseSet<mlir::Value> known;
+  for (mlir::Attribute attribute : assembly.getRegions()) {
+    const kernel::Region region = *kernel::decode(attribute);
+    mlir::Value source = assembly.getSources()[static_cast<unsigned>(region.source)],
+                memory = kernel::memoryOf(source);
+    if (found.parts.lookup(memory).whole != group.getResult() && !found.moves.contains(memory))
+      continue;
+    int64_t elements = 1;
+    for (int64_t size : region.sizes)
+      elements *= size;
+    placed.written += elements * bytesOf(source);
+    if (known.insert(source).second)
+      placed.read += std::min(elements, elementsOf(source)) * bytesOf(source);
+  }
+  return placed;
 }
 
 } // namespace tilewright

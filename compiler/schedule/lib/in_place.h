@@ -37,6 +37,12 @@ struct InPlace {
 // otherwise finds it there, and must be able to read rows that stand apart if they do.
 InPlace findInPlace(mlir::func::FuncOp function);
 
+// Of an assembly, what it need neither read nor write: its parts that their makers put in place.
+struct PlacedBytes {
+  int64_t read = 0, written = 0;
+};
+PlacedBytes placedBytes(kernel::GroupOp group, const InPlace &found);
+
 // Whether a group reads and writes its tensors row by row: it holds no reduction and no assembly.
 bool goesByRows(kernel::GroupOp group);
 

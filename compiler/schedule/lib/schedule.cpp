@@ -485,6 +485,10 @@ void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &grou
         leastTraffic(context.isa, llvm::ArrayRef(groups).slice(place, count), chains.onChip);
     for (size_t i = 0; i < count; ++i)
       result.traffic[place + i].leastBytes = least[i];
+    const PlacedBytes placed = placedBytes(groups[place], inPlace); // an assembly's, which is alone
+    layer.inputBytes -= placed.read;
+    layer.outputBytes -= placed.written;
+    result.traffic[place].leastBytes -= placed.read + placed.written;
     appending.add(std::move(steps), place, plan);
     place += count;
   }
