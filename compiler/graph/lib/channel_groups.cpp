@@ -47,6 +47,10 @@ bool areAlike(tosa::Conv2DOp one, tosa::Conv2DOp other) {
          dimsOf(one.getWeight()) == dimsOf(other.getWeight());
 }
 
+template <typename Conv> bool hasConstants(Conv conv) {
+  return constantElements(conv.getWeight()) && constantElements(conv.getBias());
+}
+
 // The convolutions that are put together, one for each group; none: they are something else.
 std::vector<tosa::Conv2DOp> groupsOf(tosa::ConcatOp op) {
   std::vector<tosa::Conv2DOp> groups;
@@ -54,8 +58,7 @@ std::vector<tosa::Conv2DOp> groupsOf(tosa::ConcatOp op) {
   for (mlir::Value part : op.getInput1()) {
     auto conv = part.getDefiningOp<tosa::Conv2DOp>();
     auto slice = conv ? conv.getInput().getDefiningOp<tosa::SliceOp>() : nullptr;
-    if (!slice || !part.hasOneUse() || !constantFloats(conv.getWeight()) ||
-        !constantFloats(conv.getBias()))
+    if (!slice || !part.hasOneUse() || !hasConstants(conv))
       return {};
     if (groups.empty())
       whole = slice.getInput1();
@@ -142,11 +145,11 @@ LogicalResult mergeGroups(tosa::ConcatOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-// Of an image [N,H,W,C] the channels of another one: `from`, in this order.
+// What may be an image's channels in another order, [N,H,W,C] as before.
 struct Shuffle {
-  mlir::Value image;
+  mlir::Value image;                              // null: it is none
   llvm::SmallVector<mlir::Operation *> pointwise; // on the way, the last one first
-  llvm::SmallVector<int64_t> from;
+  std::vector<mlir::Operation *> moves;
 };
 
 // Element for element: where the result of reshapes and transposes comes from.
@@ -179,16 +182,15 @@ std::vector<int64_t> originsOf(const std::vector<mlir::Operation *> &moves, int6
   return origins;
 }
 
-// What a value is a shuffle of, backwards through what is read once.
-std::optional<Shuffle> shuffleOf(mlir::Value value) {
+// What a value may be a shuffle of, backwards through what is read once.
+Shuffle shuffleOf(mlir::Value value) {
   const Dims dims = dimsOf(value);
-  std::vector<mlir::Operation *> moves;
   Shuffle shuffle;
   bool divides = false; // the channels
   for (mlir::Value at = value; at == value || at.hasOneUse();) {
     mlir::Operation *op = at.getDefiningOp();
     if (llvm::isa_and_nonnull<tosa::ReshapeOp, tosa::TransposeOp>(op))
-      moves.insert(moves.begin(), op);
+      shuffle.moves.insert(shuffle.moves.begin(), op);
     else if (op && at != value && pointwiseOperands(op) == 1)
       shuffle.pointwise.push_back(op);
     else
@@ -200,17 +202,21 @@ std::optional<Shuffle> shuffleOf(mlir::Value value) {
       break;
     }
   }
-  if (!shuffle.image)
-    return std::nullopt;
-  const int64_t channels = dims.back();
-  const int64_t count = std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies<>());
-  const std::vector<int64_t> origins = originsOf(moves, count);
-  shuffle.from.assign(origins.begin(), origins.begin() + channels);
+  return shuffle;
+}
+
+// By channel of the result, the image's; nothing where more than channels move.
+std::optional<llvm::SmallVector<int64_t>> orderOf(const Shuffle &shuffle) {
+  const Dims dims = dimsOf(shuffle.image);
+  const int64_t channels = dims.back(),
+                count = std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies<>());
+  const std::vector<int64_t> origins = originsOf(shuffle.moves, count);
+  llvm::SmallVector<int64_t> from(origins.begin(), origins.begin() + channels);
   for (int64_t i = 0; i < count; ++i)
     if (origins[static_cast<size_t>(i)] !=
-        i / channels * channels + shuffle.from[static_cast<size_t>(i % channels)])
+        i / channels * channels + from[static_cast<size_t>(i % channels)])
       return std::nullopt;
-  return shuffle;
+  return from;
 }
 
 // Along a dimension, element i of the result is element from[i].
@@ -232,12 +238,23 @@ mlir::Value inOrder(PatternRewriter &rewriter, mlir::Value constant, size_t dim,
   return makeFloats(rewriter, constant.getLoc(), dims, ordered);
 }
 
+// The channels that a convolution makes, which are dimension `dim` of its weights.
+template <typename Conv>
+void putInOrder(PatternRewriter &rewriter, Conv conv, size_t dim, llvm::ArrayRef<int64_t> from) {
+  rewriter.setInsertionPoint(conv);
+  mlir::Value weights = inOrder(rewriter, conv.getWeight(), dim, from),
+              bias = inOrder(rewriter, conv.getBias(), 0, from);
+  rewriter.modifyOpInPlace(conv, [&] {
+    conv.getWeightMutable().assign(weights);
+    conv.getBiasMutable().assign(bias);
+  });
+}
+
 bool isPool(mlir::Operation *op) { return llvm::isa<tosa::MaxPool2dOp, tosa::AvgPool2dOp>(op); }
 
 bool isDepthwise(mlir::Operation *op) {
   auto conv = llvm::dyn_cast<tosa::DepthwiseConv2DOp>(op);
-  return conv && dimsOf(conv.getWeight()).back() == 1 && constantFloats(conv.getWeight()) &&
-         constantFloats(conv.getBias());
+  return conv && dimsOf(conv.getWeight()).back() == 1 && hasConstants(conv);
 }
 
 // Operands that are channel by channel what their operation's result is.
@@ -260,7 +277,7 @@ public:
       for (mlir::OpOperand &use : values_[i].getUses()) {
         mlir::Operation *op = use.getOwner();
         auto conv = llvm::dyn_cast<tosa::Conv2DOp>(op);
-        if (conv && use.getOperandNumber() == 0 && constantFloats(conv.getWeight()))
+        if (conv && use.getOperandNumber() == 0 && constantElements(conv.getWeight()))
           ends_.insert(conv);
         else if (llvm::is_contained(dataOf(op), &use))
           between_.insert(op), values_.insert(op->getResult(0));
@@ -270,12 +287,12 @@ public:
     return !ends_.empty() && llvm::all_of(between_, [&](mlir::Operation *op) {
       return llvm::all_of(dataOf(op), [&](mlir::OpOperand *operand) {
         return values_.contains(operand->get()) || dimsOf(operand->get()).back() == 1 ||
-               constantFloats(operand->get());
+               constantElements(operand->get());
       });
     });
   }
 
-  // `to`: where each channel of the shuffled image comes from.
+  // `from`: where each channel of the shuffled image comes from.
   void rewrite(PatternRewriter &rewriter, llvm::ArrayRef<int64_t> from) {
     llvm::SmallVector<int64_t> back(from.size());
     for (auto [to, origin] : llvm::enumerate(from))
@@ -285,26 +302,18 @@ public:
       mlir::Value weights = inOrder(rewriter, conv.getWeight(), 3, back);
       rewriter.modifyOpInPlace(conv, [&] { conv.getWeightMutable().assign(weights); });
     }
-    for (mlir::Operation *op : between_) {
-      rewriter.setInsertionPoint(op);
+    for (mlir::Operation *op : between_)
       order(rewriter, op, back);
-    }
   }
 
 private:
   // Constants of each channel.
   static void order(PatternRewriter &rewriter, mlir::Operation *op, llvm::ArrayRef<int64_t> back) {
-    if (auto conv = llvm::dyn_cast<tosa::DepthwiseConv2DOp>(op)) {
-      mlir::Value weights = inOrder(rewriter, conv.getWeight(), 2, back),
-                  bias = inOrder(rewriter, conv.getBias(), 0, back);
-      rewriter.modifyOpInPlace(op, [&] {
-        conv.getWeightMutable().assign(weights);
-        conv.getBiasMutable().assign(bias);
-      });
-      return;
-    }
+    if (auto conv = llvm::dyn_cast<tosa::DepthwiseConv2DOp>(op))
+      return putInOrder(rewriter, conv, 2, back);
+    rewriter.setInsertionPoint(op);
     for (mlir::OpOperand *operand : dataOf(op))
-      if (constantFloats(operand->get())) {
+      if (constantElements(operand->get())) {
         mlir::Value ordered =
             inOrder(rewriter, operand->get(), dimsOf(operand->get()).size() - 1, back);
         rewriter.modifyOpInPlace(op, [&] { operand->set(ordered); });
@@ -316,37 +325,34 @@ private:
   llvm::SetVector<tosa::Conv2DOp> ends_;
 };
 
-// What makes an image that is read once, and takes another order instead.
-bool reorderMaker(PatternRewriter &rewriter, mlir::Value image, llvm::ArrayRef<int64_t> from) {
+// What makes an image that is read once, and may take another order instead; null: nothing.
+tosa::Conv2DOp makerOf(mlir::Value image) {
   auto conv = image.getDefiningOp<tosa::Conv2DOp>();
-  if (!conv || !image.hasOneUse() || !constantFloats(conv.getWeight()) ||
-      !constantFloats(conv.getBias()))
-    return false;
-  rewriter.setInsertionPoint(conv);
-  mlir::Value weights = inOrder(rewriter, conv.getWeight(), 0, from),
-              bias = inOrder(rewriter, conv.getBias(), 0, from);
-  rewriter.modifyOpInPlace(conv, [&] {
-    conv.getWeightMutable().assign(weights);
-    conv.getBiasMutable().assign(bias);
-  });
-  return true;
+  return conv && image.hasOneUse() && hasConstants(conv) ? conv : nullptr;
 }
 
 template <typename Op> LogicalResult foldShuffle(Op op, PatternRewriter &rewriter) {
   const Dims dims = dimsOf(op.getOutput());
   if (!isFloat32(op.getOutput()) || dims.size() != 4)
     return failure();
-  const std::optional<Shuffle> shuffle = shuffleOf(op.getOutput());
-  if (!shuffle)
+  const Shuffle shuffle = shuffleOf(op.getOutput());
+  if (!shuffle.image)
     return failure();
   Readers readers(op.getOutput());
-  if (readers.find())
-    readers.rewrite(rewriter, shuffle->from);
-  else if (!reorderMaker(rewriter, shuffle->image, shuffle->from))
+  const bool areReaders = readers.find();
+  tosa::Conv2DOp maker = makerOf(shuffle.image);
+  if (!areReaders && !maker)
     return failure();
+  const auto from = orderOf(shuffle);
+  if (!from)
+    return failure();
+  if (areReaders)
+    readers.rewrite(rewriter, *from);
+  else
+    putInOrder(rewriter, maker, 0, *from);
   rewriter.setInsertionPoint(op);
-  mlir::Value value = shuffle->image;
-  for (mlir::Operation *each : llvm::reverse(shuffle->pointwise)) {
+  mlir::Value value = shuffle.image;
+  for (mlir::Operation *each : llvm::reverse(shuffle.pointwise)) {
     mlir::Operation *made = rewriter.clone(*each);
     made->setOperand(0, value);
     made->getResult(0).setType(op.getOutput().getType());

@@ -127,7 +127,7 @@ public:
         return cycles(part);
       if (part.size() > 1)
         return std::nullopt;
-      const Single &single = alone_.at(signatures_[part.begin]);
+      const Single &single = aloneOf(part);
       return single.isTried() ? single.cycles : never;
     });
   }
@@ -218,7 +218,7 @@ private:
     std::vector<Kind> kinds;
     std::set<const void *> known;
     for (const Stretch &part : parts) {
-      Single *single = part.size() == 1 ? &alone_.at(signatures_[part.begin]) : nullptr;
+      Single *single = part.size() == 1 ? &aloneOf(part) : nullptr;
       if (single && single->isTried())
         single = nullptr;
       ChainTrials *together = single ? nullptr : &together_.at(signatureOfAll(part));
@@ -342,18 +342,22 @@ private:
 
   bool isTried(const Stretch &part) const {
     const auto known = together_.find(signatureOfAll(part));
-    if (part.size() == 1 &&
-        (!alone_.at(signatures_[part.begin]).isTried() || known == together_.end()))
-      return alone_.at(signatures_[part.begin]).isTried();
-    return known != together_.end() && known->second.isDone;
+    const bool isTogether = known != together_.end() && known->second.isDone;
+    if (part.size() > 1)
+      return isTogether;
+    return aloneOf(part).isTried() && (isTogether || known == together_.end());
   }
+
+  // Of a part of one group.
+  const Single &aloneOf(const Stretch &part) const { return alone_.at(signatures_[part.begin]); }
+  Single &aloneOf(const Stretch &part) { return alone_.at(signatures_[part.begin]); }
 
   // Whether a part that was tried out runs as a chain. A group by itself may take less otherwise.
   bool isChained(const Stretch &part) const {
     const auto known = together_.find(signatureOfAll(part));
     return part.size() > 1 ||
            (known != together_.end() && known->second.isDone && known->second.best &&
-            known->second.best->cycles < alone_.at(signatures_[part.begin]).cycles);
+            known->second.best->cycles < aloneOf(part).cycles);
   }
 
   // Of what is not tried out yet: what it takes at least, as a rule.
@@ -363,7 +367,7 @@ private:
         known == together_.end() ? std::nullopt : promisedCycles(known->second);
     if (part.size() > 1)
       return together;
-    const Single &single = alone_.at(signatures_[part.begin]);
+    const Single &single = aloneOf(part);
     const auto alone =
         static_cast<int64_t>(promisedAlone[single.steps] * static_cast<double>(single.cycles));
     return std::min(alone, together.value_or(alone));

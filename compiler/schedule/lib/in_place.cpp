@@ -16,6 +16,11 @@ static kernel::AssembleOp assemblyOf(kernel::GroupOp group) {
   return llvm::dyn_cast<kernel::AssembleOp>(&group.getBody().front().front());
 }
 
+// What a region is of, under the shape in which the assembly reads it.
+static mlir::Value sourceOf(kernel::AssembleOp assembly, const kernel::Region &region) {
+  return assembly.getSources()[static_cast<unsigned>(region.source)];
+}
+
 bool goesByRows(kernel::GroupOp group) {
   return llvm::none_of(group.getBody().front(), [](mlir::Operation &op) {
     return llvm::isa<kernel::AssembleOp, kernel::ReduceOp>(op);
@@ -121,8 +126,7 @@ static std::optional<llvm::SmallVector<kernel::GroupOp>> movesOf(mlir::Value val
 static bool isMoved(kernel::AssembleOp assembly, mlir::Attribute attribute, const InPlace &found,
                     const Assemblies &moving) {
   const kernel::Region region = kernel::coalesce(*kernel::decode(attribute));
-  mlir::Value memory =
-      kernel::memoryOf(assembly.getSources()[static_cast<unsigned>(region.source)]);
+  mlir::Value memory = kernel::memoryOf(sourceOf(assembly, region));
   auto maker = memory.getDefiningOp<kernel::GroupOp>();
   const auto moves = maker ? movesOf(memory) : std::nullopt;
   return moves && !assemblyOf(maker) && !found.parts.contains(memory) &&
@@ -132,7 +136,7 @@ static bool isMoved(kernel::AssembleOp assembly, mlir::Attribute attribute, cons
 
 static void move(kernel::GroupOp group, mlir::Attribute attribute, InPlace &found) {
   kernel::Region region = kernel::coalesce(*kernel::decode(attribute));
-  mlir::Value source = assemblyOf(group).getSources()[static_cast<unsigned>(region.source)];
+  mlir::Value source = sourceOf(assemblyOf(group), region);
   found.moves[kernel::memoryOf(source)].push_back({group.getResult(), region});
 }
 
@@ -193,8 +197,7 @@ static void findGathered(mlir::func::FuncOp function, InPlace &found) {
       kernel::Region back = region; // from the result to the source
       std::swap(back.sourceOffset, back.resultOffset);
       std::swap(back.sourceStrides, back.resultStrides);
-      mlir::Value source =
-          kernel::memoryOf(assembly.getSources()[static_cast<unsigned>(region.source)]);
+      mlir::Value source = kernel::memoryOf(sourceOf(assembly, region));
       sources.push_back({source, back});
       return region.sourceStrides.back() == 1 && region.resultStrides.back() == 1 &&
              region.sizes.back() * bytesOf(source) >= longRun && !isConstant(source) &&
@@ -222,7 +225,7 @@ static Parts someOf(kernel::GroupOp group, const InPlace &found, const Assemblie
     return parts;
   for (mlir::Attribute attribute : assembly.getRegions()) {
     kernel::Region region = kernel::coalesce(*kernel::decode(attribute));
-    mlir::Value source = assembly.getSources()[static_cast<unsigned>(region.source)];
+    mlir::Value source = sourceOf(assembly, region);
     std::optional<InPlace::Part> part = partOf(group, source, region, assemblies);
     mlir::Value memory = kernel::memoryOf(source);
     // What is assembled itself is written by others, and what has its place keeps it.
@@ -327,9 +330,7 @@ static void findPartly(mlir::func::FuncOp function, InPlace &found) {
         for (kernel::GroupOp group : groups)
           for (mlir::Attribute attribute : assemblyOf(group).getRegions()) {
             const kernel::Region region = *kernel::decode(attribute);
-            visit(group, attribute,
-                  kernel::memoryOf(
-                      assemblyOf(group).getSources()[static_cast<unsigned>(region.source)]));
+            visit(group, attribute, kernel::memoryOf(sourceOf(assemblyOf(group), region)));
           }
       };
   forEachRegion([&](kernel::GroupOp group, mlir::Attribute attribute, mlir::Value memory) {
@@ -365,13 +366,10 @@ PlacedBytes placedBytes(kernel::GroupOp group, const InPlace &found) {
   llvm::DenseSet<mlir::Value> known;
   for (mlir::Attribute attribute : assembly.getRegions()) {
     const kernel::Region region = *kernel::decode(attribute);
-    mlir::Value source = assembly.getSources()[static_cast<unsigned>(region.source)],
-                memory = kernel::memoryOf(source);
+    mlir::Value source = sourceOf(assembly, region), memory = kernel::memoryOf(source);
     if (found.parts.lookup(memory).whole != group.getResult() && !found.moves.contains(memory))
       continue;
-    int64_t elements = 1;
-    for (int64_t size : region.sizes)
-      elements *= size;
+    const int64_t elements = kernel::elementsOf(region);
     placed.written += elements * bytesOf(source);
     if (known.insert(source).second)
       placed.read += std::min(elements, elementsOf(source)) * bytesOf(source);

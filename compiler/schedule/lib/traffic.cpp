@@ -77,8 +77,7 @@ int64_t bytesNeeded(mlir::Operation *op, unsigned operand) {
     for (mlir::Attribute attribute : assembly.getRegions()) {
       const kernel::Region region = *kernel::decode(attribute);
       if (region.source == operand)
-        most = std::max(most, std::accumulate(region.sizes.begin(), region.sizes.end(), int64_t(1),
-                                              std::multiplies<>()));
+        most = std::max(most, kernel::elementsOf(region));
     }
     return std::min(bytes, most * bytesOf(value));
   }

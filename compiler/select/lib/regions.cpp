@@ -7,6 +7,13 @@ using namespace mlir;
 
 namespace tilewright::kernel {
 
+int64_t elementsOf(const Region &region) {
+  int64_t elements = 1;
+  for (int64_t size : region.sizes)
+    elements *= size;
+  return elements;
+}
+
 SmallVector<int64_t> denseStrides(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> strides(shape.size());
   int64_t stride = 1;

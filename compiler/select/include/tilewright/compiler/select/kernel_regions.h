@@ -21,6 +21,8 @@ struct Region {
   llvm::SmallVector<int64_t> resultStrides;
 };
 
+int64_t elementsOf(const Region &region); // that it moves
+
 // C-order strides of a dense tensor, in elements.
 llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape);
 
