@@ -348,6 +348,15 @@ TEST(LockstepOverlay, JoinedLanesAreEqual) {
   }
 }
 
+// An instruction that takes longer than its stages: results of several strips wait for their
+// writes, and none of an instruction before may be among them.
+TEST(LockstepOverlay, LatenciesBeyondStagesAreEqual) {
+  const isa::Isa &isa = target("tiny4+slow-rescale");
+  Machine machine(isa);
+  const Tally tally = runPrograms(machine, 80, 60);
+  EXPECT_TRUE(tally.instructions.count(isa.find("vrescale")->index));
+}
+
 // Columns with activations of their own, among rows that all columns share.
 TEST(LockstepOverlay, WindowsAreEqual) {
   const isa::Isa &isa = target("tiny4+depthwise");
