@@ -32,6 +32,14 @@ module tilewright_semaphores import tilewright_pkg::*; #(
     end
   end
 
+  logic quiet; // nobody asks for a token
+  always_comb begin
+    quiet = 1'b1;
+    for (int i = 0; i < Requests; i++) if (request_i[i].valid && request_i[i].wait_mask != '0) quiet = 1'b0;
+  end
+  stopped_is_quiet: assert property (@(posedge clk_i) disable iff (!rst_ni) !stop_i || quiet)
+    else $error("A stopped machine asks for a token.");
+
   for (genvar s = 0; s < Semaphores; s++) begin : gen_semaphore
     logic [Width-1:0] count_d;
     always_comb begin

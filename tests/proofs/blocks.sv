@@ -147,7 +147,12 @@ module proof_semaphores import tilewright_pkg::*; #(
   assign stop = stop_i || stopped_q; // until the next reset
   request_t request [Requests];
   logic [Requests-1:0] grant;
-  always_comb for (int i = 0; i < Requests; i++) request[i] = '{valid: valid_i[i], wait_mask: wait_i[i], signal_mask: signal_i[i]};
+  // What is stopped asks for no token: an assertion of the semaphores, which simulations check.
+  logic [Requests-1:0] valid;
+  always_comb for (int i = 0; i < Requests; i++) begin
+    valid[i] = valid_i[i] && !(stop && wait_i[i] != '0);
+    request[i] = '{valid: valid[i], wait_mask: wait_i[i], signal_mask: signal_i[i]};
+  end
   tilewright_semaphores #(.Requests(Requests)) u_semaphores (.clk_i, .rst_ni(rst_n), .stop_i(stop), .request_i(request), .grant_o(grant));
 
   logic [Semaphores-1:0][Width-1:0] known_q;
@@ -161,9 +166,9 @@ module proof_semaphores import tilewright_pkg::*; #(
     first = 1'b1; // none that asks is before it
     for (int i = 0; i < Requests; i++) begin
       asks[i] = wait_i[i] != '0 || signal_i[i] != '0;
-      can[i] = valid_i[i];
+      can[i] = valid[i];
       for (int s = 0; s < Semaphores; s++) begin
-        if (wait_i[i][s] && (stop || known_q[s] == '0)) can[i] = 1'b0;
+        if (wait_i[i][s] && known_q[s] == '0) can[i] = 1'b0;
         if (signal_i[i][s] && !stop && known_q[s] == Width'(SemaphoreMax)) can[i] = 1'b0;
       end
       // What can be granted is, unless one before it is; nothing else.
