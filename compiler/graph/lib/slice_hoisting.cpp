@@ -10,6 +10,7 @@
 #include "dims.h"
 #include "patterns.h"
 #include "pointwise.h"
+#include "tilewright/compiler/graph/graph.h"
 #include "tilewright/compiler/tosa/constants.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -175,6 +176,28 @@ bool movesData(mlir::Operation *op) {
   return llvm::isa<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp>(op);
 }
 
+mlir::Value makeSlice(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value,
+                      const Box &box) {
+  auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
+  return tosa::SliceOp::create(builder, location, type.clone(box.size), value,
+                               makeShape(builder, location, box.start),
+                               makeShape(builder, location, box.size));
+}
+
+// The operation on parts of its operands, which yields the part `box`.
+mlir::Value makePart(mlir::OpBuilder &builder, mlir::Operation *op, const Box &box,
+                     mlir::ValueRange operands) {
+  if (llvm::isa<tosa::SliceOp>(op))
+    return operands[0];
+  if (llvm::isa<tosa::ReshapeOp>(op))
+    return makeReshape(builder, op->getLoc(), operands[0], box.size);
+  mlir::Operation *part = builder.clone(*op);
+  part->setOperands(operands);
+  auto type = llvm::cast<mlir::RankedTensorType>(op->getResult(0).getType());
+  part->getResult(0).setType(type.clone(box.size));
+  return part->getResult(0);
+}
+
 class Hoisting {
 public:
   Hoisting(tosa::SliceOp slice, Box box) : slice_(slice), box_(std::move(box)) {}
@@ -276,10 +299,7 @@ private:
     for (const auto &[known, part] : slices_[value])
       if (known == box)
         return part;
-    auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
-    mlir::Value part = tosa::SliceOp::create(builder, location, type.clone(box.size), value,
-                                             makeShape(builder, location, box.start),
-                                             makeShape(builder, location, box.size));
+    mlir::Value part = makeSlice(builder, location, value, box);
     slices_[value].push_back({box, part});
     return part;
   }
@@ -292,15 +312,7 @@ private:
     for (auto [i, part] : llvm::enumerate(boxes))
       if (part && part->size != dimsOf(operands[i]))
         operands[i] = sliced(builder, op->getLoc(), operands[i], *part);
-    if (llvm::isa<tosa::SliceOp>(op))
-      return operands[0];
-    if (llvm::isa<tosa::ReshapeOp>(op))
-      return makeReshape(builder, op->getLoc(), operands[0], box.size);
-    mlir::Operation *part = builder.clone(*op);
-    part->setOperands(operands);
-    auto type = llvm::cast<mlir::RankedTensorType>(op->getResult(0).getType());
-    part->getResult(0).setType(type.clone(box.size));
-    return part->getResult(0);
+    return makePart(builder, op, box, operands);
   }
 
   tosa::SliceOp slice_;
@@ -313,6 +325,98 @@ private:
 };
 
 } // namespace
+
+namespace {
+
+// Operations of which each slice gets a part of its own.
+using Apart = llvm::SmallPtrSet<mlir::Operation *, 8>;
+
+mlir::Value constantPart(mlir::OpBuilder &builder, mlir::Value value, const Box &box) {
+  const llvm::SmallVector<int64_t> all = *constantIntegers(value);
+  const Dims shape = dimsOf(value);
+  llvm::SmallVector<int64_t> part;
+  Dims at(shape.size(), 0);
+  for (bool isMore = true; isMore;) {
+    int64_t from = 0;
+    for (size_t d = 0; d < shape.size(); ++d)
+      from = from * shape[d] + box.start[d] + at[d];
+    part.push_back(all[from]);
+    isMore = false;
+    for (size_t d = shape.size(); d-- > 0 && !isMore;) {
+      isMore = ++at[d] < box.size[d];
+      if (!isMore)
+        at[d] = 0;
+    }
+  }
+  auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
+  return makeIntegers(builder, value.getLoc(), box.size,
+                      static_cast<int>(type.getElementTypeBitWidth()), part);
+}
+
+mlir::Value partOf(mlir::OpBuilder &builder, mlir::Value value, const Box &box,
+                   const Apart &apart) {
+  if (box.size == dimsOf(value))
+    return value;
+  mlir::Operation *op = value.getDefiningOp();
+  if (!apart.contains(op)) {
+    if (op && constantIntegers(value))
+      return constantPart(builder, value, box);
+    // Where it stands, a move does not part those that compute.
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(value);
+    return makeSlice(builder, value.getLoc(), value, box);
+  }
+  const OperandBoxes boxes = *through(op, box);
+  llvm::SmallVector<mlir::Value> operands(op->getOperands());
+  for (auto [i, part] : llvm::enumerate(boxes))
+    if (part)
+      operands[i] = partOf(builder, operands[i], *part, apart);
+  return makePart(builder, op, box, operands);
+}
+
+} // namespace
+
+void hoistParts(llvm::ArrayRef<tosa::SliceOp> slices) {
+  if (slices.empty())
+    return;
+  llvm::SmallVector<Box> boxes;
+  for (tosa::SliceOp slice : slices)
+    boxes.push_back(boxOf(slice).value());
+  Apart apart;
+  // What a value is read by that is not apart goes on reading it whole.
+  const auto grow = [&](auto &grow, mlir::Value value, llvm::ArrayRef<Box> parts) -> void {
+    mlir::Operation *op = value.getDefiningOp();
+    const bool isOurs = op && op->getNumResults() == 1 &&
+                        llvm::all_of(value.getUsers(), [&](mlir::Operation *user) {
+                          return apart.contains(user) || llvm::is_contained(slices, user);
+                        });
+    std::vector<OperandBoxes> before;
+    for (const Box &box : parts)
+      if (std::optional<OperandBoxes> each = isOurs ? through(op, box) : std::nullopt)
+        before.push_back(*each);
+    if (!isOurs || before.size() != parts.size())
+      return;
+    apart.insert(op);
+    if (llvm::isa<tosa::MatMulOp, tosa::Conv2DOp>(op))
+      return;
+    for (unsigned i = 0; i < before.front().size(); ++i) {
+      llvm::SmallVector<Box> next;
+      for (const OperandBoxes &each : before)
+        if (each[i] && each[i]->size != dimsOf(op->getOperand(i)))
+          next.push_back(*each[i]);
+      if (next.size() == parts.size())
+        grow(grow, op->getOperand(i), next);
+    }
+  };
+  grow(grow, slices.front()->getOperand(0), boxes);
+  mlir::Value whole = slices.front()->getOperand(0);
+  if (!apart.contains(whole.getDefiningOp()))
+    return;
+  for (auto [slice, box] : llvm::zip(slices, boxes)) {
+    mlir::OpBuilder builder(slice);
+    slice->getResult(0).replaceAllUsesWith(partOf(builder, whole, box, apart));
+  }
+}
 
 bool hoistSlices(mlir::func::FuncOp function) {
   bool hasChanged = false;

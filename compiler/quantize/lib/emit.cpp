@@ -7,6 +7,7 @@
 #include "integer_sum.h"
 #include "integer_table.h"
 #include "narrowing.h"
+#include "tilewright/compiler/graph/graph.h"
 #include "tilewright/compiler/tosa/constants.h"
 #include "tilewright/compiler/tosa/integer_builder.h"
 #include "tilewright/compiler/tosa/model_operators.h"
@@ -48,10 +49,17 @@ public:
     for (Operation &op : source.without_terminator())
       visit(&op);
     emitReturn(source.getTerminator());
+    dropUnread(*block);
     return std::move(result_);
   }
 
 private:
+  // What a softmax is of, along that axis, by blocks of so many; 0: whole.
+  struct Scores {
+    Sum logits;
+    int64_t axis = 0, block = 0;
+  };
+
   RankedTensorType typeOf(Value value) {
     return RankedTensorType::get(tensorType(value).getShape(),
                                  builder_.getIntegerType(parameters_.lookup(value).bits));
@@ -71,6 +79,18 @@ private:
       emitConcat(integer, concat);
     else
       emitMove(integer, op);
+  }
+
+  // What was made by parts instead stands for nothing any more.
+  void dropUnread(Block &block) {
+    llvm::DenseSet<Value> dropped;
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&op)) {
+        dropped.insert(op.result_begin(), op.result_end());
+        op.erase();
+      }
+    llvm::erase_if(result_.values,
+                   [&](const Correspondence &each) { return dropped.contains(each.integer); });
   }
 
   void define(Value real, Value integer) {
@@ -122,7 +142,7 @@ private:
   void emitSoftmax(IntegerBuilder &integer, Operation *op, const Softmax &softmax) {
     const Sum logits = sumOf(integer, softmax.input);
     if (softmax.product)
-      exponentials_[softmax.product] = buildExponentials(integer, logits, softmax.axis);
+      scores_[softmax.product] = {logits, softmax.axis, softmax.block};
     else
       define(op->getResult(0),
              buildSoftmax(integer, logits, softmax.axis, parameters_.lookup(op->getResult(0))));
@@ -283,26 +303,64 @@ private:
   }
 
   Accumulator multiplyMatrices(IntegerBuilder &integer, tosa::MatMulOp op) {
-    auto exponentials = exponentials_.find(op);
-    if (exponentials != exponentials_.end())
-      return weighedMean(integer, op, exponentials->second);
+    auto scores = scores_.find(op);
+    if (scores != scores_.end())
+      return weighedMean(integer, op, scores->second);
     return multiplyMatrices(integer, op, factorOf(integer, op.getA()),
                             factorOf(integer, op.getB()));
   }
 
-  // What exponentials weigh, divided by the sum of these.
-  Accumulator weighedMean(IntegerBuilder &integer, tosa::MatMulOp op, const Exponentials &weights) {
+  // What the exponentials of scores weigh, divided by the sum of these.
+  Accumulator weighedMean(IntegerBuilder &integer, tosa::MatMulOp op, const Scores &scores) {
     ArrayRef<int64_t> shape = tensorType(op.getA()).getShape();
-    const Quantized a{reshape(integer, weights.value, shape), weights.parameters};
     const Quantized b = factorOf(integer, op.getB());
-    const Accumulator sum = multiplyMatrices(integer, op, a, b);
-    Value inverse = reshape(integer, weights.inverse.value, {shape[0], shape[1], 1});
+    const int64_t length = shape[2], block = scores.block > 0 ? scores.block : length;
+    std::optional<Running> all;
+    SmallVector<tosa::SliceOp> slices;
+    SmallVector<Value> parts; // before all that computes: a move between would part it
+    {
+      OpBuilder::InsertionGuard guard(builder_);
+      builder_.setInsertionPointAfterValue(b.value);
+      for (int64_t begin = 0; begin < length; begin += block)
+        parts.push_back(part(integer, b.value, 1, begin, std::min(block, length - begin)));
+    }
+    for (int64_t begin = 0; begin < length; begin += block) {
+      const int64_t size = std::min(block, length - begin);
+      Sum logits = scores.logits;
+      logits.value = part(integer, logits.value, scores.axis, begin, size);
+      if (auto slice = logits.value.getDefiningOp<tosa::SliceOp>(); slice && size < length)
+        slices.push_back(slice);
+      const Exponentials weights = buildExponentials(integer, logits, scores.axis, length > block);
+      const Quantized a{reshape(integer, weights.value, {shape[0], shape[1], size}),
+                        weights.parameters},
+          values{parts[begin / block], b.parameters};
+      const Accumulator sum = multiplyMatrices(integer, op, a, values);
+      const Running each = length > block ? startRunning(integer, weights, sum.value)
+                                          : Running{weights.greatest, weights.total, sum.value};
+      all = all ? joined(integer, *all, each) : each;
+    }
+    hoistParts(slices);
+    const Sum inverse = inverseOfTotal(integer, all->total);
+    Value perRow = reshape(integer, inverse.value, {shape[0], shape[1], 1});
     // A mean is within the range of what it is of: 8 bits, and 16 behind them.
     constexpr int fraction = 16;
-    const int shift = static_cast<int>(std::floor(-std::log2(weights.inverse.scale))) - fraction;
-    Value mean = integer.multiply(sum.value, inverse, shift);
-    const double unit = std::ldexp(weights.inverse.scale, shift);
+    const int shift = static_cast<int>(std::floor(-std::log2(inverse.scale))) - fraction;
+    Value mean = integer.multiply(all->weighed, perRow, shift);
+    const double unit = std::ldexp(inverse.scale, shift);
     return {mean, {unit * b.parameters.scale}, {b.parameters.magnitude() / unit + 1}};
+  }
+
+  // So many elements of one dimension.
+  Value part(IntegerBuilder &integer, Value value, int64_t axis, int64_t begin, int64_t size) {
+    SmallVector<int64_t> shape(tensorType(value).getShape());
+    if (size == shape[axis])
+      return value;
+    SmallVector<int64_t> start(shape.size(), 0);
+    start[axis] = begin;
+    shape[axis] = size;
+    return tosa::SliceOp::create(builder_, integer.location(), tensorType(value).clone(shape),
+                                 value, makeShape(builder_, integer.location(), start),
+                                 makeShape(builder_, integer.location(), shape));
   }
 
   Accumulator multiplyMatrices(IntegerBuilder &integer, tosa::MatMulOp op, const Quantized &a,
@@ -532,8 +590,8 @@ private:
   OpBuilder builder_;
   func::FuncOp function_;
   llvm::DenseMap<Value, Value> values_;
-  llvm::DenseMap<Value, Sum> sums_;                        // of those that have 32 bits
-  llvm::DenseMap<Operation *, Exponentials> exponentials_; // by the product that reads them
+  llvm::DenseMap<Value, Sum> sums_;            // of those that have 32 bits
+  llvm::DenseMap<Operation *, Scores> scores_; // by the product that reads them
   struct Narrow {
     std::vector<double> factors;
     Quantized result;

@@ -1,6 +1,7 @@
 #include "integer_softmax.h"
 
 #include "integer_table.h"
+#include "tilewright/compiler/tosa/constants.h"
 #include "tilewright/compiler/tosa/tensor_types.h"
 
 #include <cmath>
@@ -13,12 +14,16 @@ namespace {
 
 constexpr double sumBits = 30; // of the greatest sum that is safe
 
-// exp(logits - max), at most `unitOfTables`; `deepest`: how far below the maximum it may be taken
-// for 0.
-Value powersOf(IntegerBuilder &integer, const Sum &exact, int64_t axis, double deepest) {
-  constexpr double indices = 65536, most = 1 << 29;
-  const Sum logits = coarsened(integer, exact, deepest / most);
-  Value greatest = integer.reduce<tosa::ReduceMaxOp>(logits.value, axis);
+// How coarse logits may be at most, as `deepest` asks for.
+Sum logitsFor(IntegerBuilder &integer, const Sum &exact, double deepest) {
+  constexpr double most = 1 << 29;
+  return coarsened(integer, exact, deepest / most);
+}
+
+// exp(logits - greatest), at most `unitOfTables`; `deepest`: how far below the greatest it may be
+// taken for 0.
+Value powersOf(IntegerBuilder &integer, const Sum &logits, Value greatest, double deepest) {
+  constexpr double indices = 65536;
   const double factor = indices * logits.scale / deepest;
   Value index;
   constexpr double coarse =
@@ -40,12 +45,17 @@ Value powersOf(IntegerBuilder &integer, const Sum &exact, int64_t axis, double d
   return tableOfUnits(integer, index, [=](double x) { return std::exp(deepest * (x - 1)); });
 }
 
+Value greatestOf(IntegerBuilder &integer, const Sum &logits, int64_t axis) {
+  return integer.reduce<tosa::ReduceMaxOp>(logits.value, axis);
+}
+
 } // namespace
 
 Value buildSoftmax(IntegerBuilder &integer, const Sum &logits, int64_t axis,
                    const Parameters &output) {
   constexpr double deepest = 16; // exp(-16) is 1e-7: below the result's last bit
-  Value power = powersOf(integer, logits, axis, deepest);
+  const Sum coarse = logitsFor(integer, logits, deepest);
+  Value power = powersOf(integer, coarse, greatestOf(integer, coarse, axis), deepest);
   const auto count = double(tensorType(logits.value).getShape()[axis]);
   const int spare =
       std::max(0, static_cast<int>(std::ceil(std::log2(unitOfTables * count) - sumBits)));
@@ -61,17 +71,61 @@ Value buildSoftmax(IntegerBuilder &integer, const Sum &logits, int64_t axis,
   return integer.rescale(quotient, 0, {factor / output.scale}, output);
 }
 
-Exponentials buildExponentials(IntegerBuilder &integer, const Sum &logits, int64_t axis) {
-  constexpr double deepest = 8, greatest = 255; // exp(-8) is a twelfth of a step
-  Exponentials result{{}, {1 / greatest, -128, 8}, {}};
-  Value power = powersOf(integer, logits, axis, deepest);
-  result.value = integer.rescale(power, 0, {greatest / unitOfTables}, result.parameters);
+constexpr double greatestExponential = 255;
+constexpr double deepestOfBlocks = 16; // exp(-16) is 0 in the table
+
+Exponentials buildExponentials(IntegerBuilder &integer, const Sum &logits, int64_t axis,
+                               bool isBlock) {
+  // exp(-8) is a twelfth of a step; of blocks, one table is enough for all.
+  const double deepest = isBlock ? deepestOfBlocks : 8;
+  Exponentials result{{}, {1 / greatestExponential, -128, 8}, {}, {}};
+  const Sum coarse = logitsFor(integer, logits, deepest);
+  result.greatest = coarse;
+  result.greatest.value = greatestOf(integer, coarse, axis);
+  Value power = powersOf(integer, coarse, result.greatest.value, deepest);
+  result.value = integer.rescale(power, 0, {greatestExponential / unitOfTables}, result.parameters);
   const auto count = double(tensorType(logits.value).getShape()[axis]);
   Value wide = integer.widen(result.value, result.parameters);
-  result.inverse =
-      powerOf(integer, {integer.reduce<tosa::ReduceSumOp>(wide, axis), 1, greatest * count},
-              {1, 0, -1}, greatest * 15 / 16);
+  result.total = {integer.reduce<tosa::ReduceSumOp>(wide, axis), 1, greatestExponential * count};
   return result;
+}
+
+Sum inverseOfTotal(IntegerBuilder &integer, const Sum &total) {
+  constexpr double least = greatestExponential * 15 / 16; // of the greatest logit's alone
+  return powerOf(integer, total, {1, 0, -1}, least / total.scale);
+}
+
+Running joined(IntegerBuilder &integer, const Running &before, const Running &block) {
+  constexpr int unitBits = 22; // as good as unitOfTables, in numerator and denominator alike
+  Running result = before;
+  result.greatest.value =
+      integer.binary<tosa::MaximumOp>(before.greatest.value, block.greatest.value);
+  auto factorOf = [&](const Running &part) {
+    return powersOf(integer, part.greatest, result.greatest.value, deepestOfBlocks);
+  };
+  Value old = factorOf(before), added = factorOf(block);
+  auto sumOf = [&](Value a, Value b) {
+    auto times = [&](Value value, Value factor) {
+      SmallVector<int64_t> shape(tensorType(value).getShape());
+      shape.back() = 1;
+      return integer.multiply(
+          value, makeReshape(integer.builder(), integer.location(), factor, shape), unitBits);
+    };
+    return integer.binary<tosa::AddOp>(times(a, old), times(b, added));
+  };
+  result.total = {sumOf(before.total.value, block.total.value), before.total.scale,
+                  before.total.magnitude + block.total.magnitude};
+  result.weighed = sumOf(before.weighed, block.weighed);
+  return result;
+}
+
+Running startRunning(IntegerBuilder &integer, const Exponentials &block, Value weighed) {
+  constexpr int finer = 8; // bits of a sum of exponentials, which factors leave
+  Value total = integer.binary<tosa::LogicalLeftShiftOp>(
+      block.total.value, integer.scalarLike(block.total.value, 32, finer));
+  return {block.greatest,
+          {total, std::ldexp(block.total.scale, -finer), std::ldexp(block.total.magnitude, finer)},
+          weighed};
 }
 
 } // namespace tilewright::quantization

@@ -296,9 +296,40 @@ private:
       if (!product || product.getA() != result || product.getB() == result)
         return;
       softmax.product = user;
+      if (length > longestRow && isMadeByProduct(softmax.input))
+        softmax.block = blockOf(length);
       plan_.folded.insert(way.begin(), way.end());
       return;
     }
+  }
+
+  // Whether a product of matrices makes it, and element-wise operators behind that: then blocks of
+  // it need not stand anywhere. Softmax reads it twice.
+  static bool isMadeByProduct(Value value) {
+    const int64_t length = tensorType(value).getShape().back();
+    for (unsigned readers = 2; value.hasNUses(readers); readers = 1) {
+      Operation *op = value.getDefiningOp();
+      if (!op || tensorType(value).getShape().back() != length)
+        return false;
+      if (isa<tosa::MatMulOp>(op))
+        return true;
+      if (!isa<tosa::AddOp, tosa::SubOp, tosa::MulOp, tosa::ReshapeOp>(op))
+        return false;
+      const bool isSecond =
+          op->getNumOperands() > 1 &&
+          tensorType(op->getOperand(0)).getNumElements() < tensorType(value).getNumElements();
+      value = op->getOperand(isSecond ? 1 : 0);
+    }
+    return false;
+  }
+
+  // Rows of scores of 32 bits fill the accumulators: long ones are taken by blocks of nearly one
+  // length, so that there are many rows beside each other.
+  static constexpr int64_t longestRow = 512;
+  static int64_t blockOf(int64_t length) {
+    constexpr int64_t longest = 256, step = 16;
+    const int64_t count = (length + longest - 1) / longest;
+    return ((length + count - 1) / count + step - 1) / step * step;
   }
 
   static bool isProduct(Operation *op) {

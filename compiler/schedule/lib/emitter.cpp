@@ -61,6 +61,10 @@ Emitter::Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alon
     if (!instruction.sets.empty())
       sets_[static_cast<size_t>(instruction.unit)] = &instruction;
   }
+  for (const isa::Role role :
+       {isa::Role::LoadChannels, isa::Role::LoadTable8, isa::Role::LoadTable16})
+    if (const isa::Instruction *instruction = isa.withRole(role))
+      selected_[instruction->index];
   int needed = 0;
   for (size_t lane = 0; lane < lanes; ++lane)
     for (const isa::Unit &unit : isa.units())
@@ -592,8 +596,41 @@ void Emitter::emit(Group &group, const Task &task) {
           group.index);
     }
   }
-  const isa::Instruction &instruction = isa_.instructions()[task.instruction];
   group.loads -= isLoad_[task.instruction];
+  if (!isSelected(group, task))
+    emitInstruction(group, task);
+  for (size_t operand : onChip_[task.instruction]) {
+    const int buffer = task.buffers[operand];
+    if (buffer < 0 || --group.uses[buffer] > 0)
+      continue;
+    arena(group.work.buffers[buffer].space).release(*group.address[buffer]);
+    mayHoist_ = true;
+  }
+}
+
+// Whether the task selects what is selected already. Those who make tasks do not know which others
+// come between them.
+bool Emitter::isSelected(const Group &group, const Task &task) {
+  const auto own = selected_.find(task.instruction);
+  if (own == selected_.end()) {
+    if (isLoad_[task.instruction])
+      for (auto &[instruction, last] : selected_)
+        if (last && last->group == group.index && llvm::any_of(last->task.buffers, [&](int buffer) {
+              return buffer >= 0 && llvm::is_contained(task.buffers, buffer);
+            }))
+          last.reset();
+    return false;
+  }
+  std::optional<Selected> &last = own->second;
+  if (last && last->group == group.index && last->task.values == task.values &&
+      last->task.buffers == task.buffers)
+    return true;
+  last = Selected{group.index, task};
+  return false;
+}
+
+void Emitter::emitInstruction(Group &group, const Task &task) {
+  const isa::Instruction &instruction = isa_.instructions()[task.instruction];
   const size_t before = stream_.size();
   layerName_ = group.name;
   setRegisters(instruction.unit, task.registers);
@@ -610,13 +647,6 @@ void Emitter::emit(Group &group, const Task &task) {
   if (current_)
     count(task, stream_.size() - before);
   synchronize(accesses_.of(decoded, units_[instruction.unit].registers));
-  for (size_t operand : onChip_[task.instruction]) {
-    const int buffer = task.buffers[operand];
-    if (buffer < 0 || --group.uses[buffer] > 0)
-      continue;
-    arena(group.work.buffers[buffer].space).release(*group.address[buffer]);
-    mayHoist_ = true;
-  }
 }
 
 // Enters what a task takes of its unit and of the bus, with so many instructions; of the bus, once

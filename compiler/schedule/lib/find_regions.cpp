@@ -15,14 +15,15 @@ constexpr int64_t leastTile = 256; // elements: of less, instructions take longe
 // A layer overlaps with its neighbors as well: more tiles must spare a part of so many of its time.
 constexpr int64_t leastGain = 32;
 constexpr int64_t mostTilesTried = 96; // beyond these, tiles take what the last ones took
-constexpr size_t mostGroups = 24;      // of a region
+constexpr int64_t dearest = 5;         // halves of the least that many groups hand on anywhere
+constexpr size_t mostGroups = 24;      // of a region, where it may begin and end with any
 
 // On an empty chip. Nothing where it does not fit, or takes no less than `enough`.
 std::optional<int64_t> cyclesOf(LoweringContext &context, const Region &region, int64_t most,
-                                int64_t enough) {
+                                int64_t interval, int64_t enough) {
   auto cyclesOfFirst = [&](int64_t tiles, int64_t limit) -> std::optional<int64_t> {
     const std::optional<Trial> trial =
-        tryOut(context, [&](Steps &steps) { region.lower(steps, most, tiles); }, limit);
+        tryOut(context, [&](Steps &steps) { region.lower(steps, most, interval, tiles); }, limit);
     return trial ? std::optional(trial->cycles) : std::nullopt;
   };
   const int64_t tiles = region.tiles(most);
@@ -50,13 +51,19 @@ std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &reg
   const int64_t elements = region.elements(), most = region.mostElements(),
                 fewest = llvm::divideCeilSigned(elements, most);
   std::optional<ChosenTile> best;
-  auto consider = [&](int64_t size, bool isMore) {
+  auto consider = [&](int64_t size, bool isMore, int64_t interval = 1) {
     const int64_t enough = !best    ? INT64_MAX
                            : isMore ? best->cycles - best->cycles / leastGain
                                     : best->cycles;
-    if (const std::optional<int64_t> cycles = cyclesOf(context, region, size, enough))
-      best = ChosenTile{size, *cycles};
+    const std::optional<int64_t> cycles = cyclesOf(context, region, size, interval, enough);
+    if (cycles)
+      best = ChosenTile{size, *cycles, interval};
   };
+  if (region.products() > 2)
+    for (int64_t interval : {9, 7, 5, 3})
+      for (int64_t halves : {8, 6, 4, 3, 2})
+        consider(std::min(elements, most * halves / 2), false, interval);
+
   // Several groups need less than each of them twice: only trials tell what fits.
   if (region.isFused())
     for (int64_t halves : {8, 6, 4, 3})
@@ -79,11 +86,12 @@ std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &reg
 void lowerAlone(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
   const Region region = *Region::make(context, group, steps.layer);
   const std::optional<ChosenTile> tile = chooseTile(context, region);
-  region.lower(steps, tile ? tile->elements : region.mostElements());
+  region.lower(steps, tile ? tile->elements : region.mostElements(), tile ? tile->interval : 1);
 }
 
 void lowerRegion(LoweringContext &context, const ChosenRegion &chosen, Steps &steps) {
-  Region::make(context, chosen.groups, chosen.layers)->lower(steps, chosen.tile.elements);
+  Region::make(context, chosen.groups, chosen.layers)
+      ->lower(steps, chosen.tile.elements, chosen.tile.interval);
 }
 
 namespace {
@@ -109,8 +117,10 @@ public:
     };
     std::vector<Reached> reached(groups_.size() + 1);
     reached[0].cycles = 0;
-    for (size_t begin = 0; begin < groups_.size(); ++begin)
-      for (size_t end = begin + 1; end <= std::min(groups_.size(), begin + mostGroups); ++end) {
+    const std::vector<size_t> cuts = cutsOf();
+    for (size_t from = 0; from + 1 < cuts.size(); ++from)
+      for (size_t to = from + 1; to < std::min(cuts.size(), from + 1 + mostGroups); ++to) {
+        const size_t begin = cuts[from], end = cuts[to];
         std::optional<ChosenTile> tile;
         if (!tryRegion(begin, end, tile))
           break;
@@ -135,6 +145,44 @@ public:
   }
 
 private:
+  // Where regions may begin and end. Of many groups: where less is handed on than beside it.
+  std::vector<size_t> cutsOf() const {
+    std::vector<size_t> cuts{0};
+    std::vector<int64_t> bytes(groups_.size() + 1, 0); // handed on from before each group
+    int64_t least = INT64_MAX;
+    for (size_t i = 1; i < groups_.size(); ++i) {
+      for (kernel::GroupOp group : groups_.take_front(i))
+        if (isReadBehind(group.getResult(), i))
+          bytes[i] += elementsOf(group.getResult()) * bytesOf(group.getResult());
+      least = std::min(least, bytes[i]);
+    }
+    if (groups_.size() <= mostGroups) {
+      for (size_t i = 1; i < groups_.size(); ++i)
+        cuts.push_back(i);
+    } else {
+      auto isCheap = [&](size_t i) { return bytes[i] <= dearest * least / 2; };
+      for (size_t i = 1; i < groups_.size(); ++i) {
+        size_t end = i, cheapest = i; // of those that follow each other
+        for (; end < groups_.size() && isCheap(end); ++end)
+          cheapest = bytes[end] <= bytes[cheapest] ? end : cheapest;
+        if (end > i)
+          cuts.push_back(cheapest);
+        i = end;
+      }
+    }
+    cuts.push_back(groups_.size());
+    return cuts;
+  }
+
+  bool isReadBehind(mlir::Value value, size_t place) const {
+    return llvm::any_of(value.getUsers(), [&](mlir::Operation *user) {
+      if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(user))
+        return isReadBehind(user->getResult(0), place);
+      auto group = llvm::dyn_cast<kernel::GroupOp>(user->getParentOp());
+      return group && llvm::is_contained(groups_.drop_front(place), group);
+    });
+  }
+
   // False: the groups are no region, and no more groups make them one.
   bool tryRegion(size_t begin, size_t end, std::optional<ChosenTile> &tile) {
     if (end == begin + 1 && hasProduct(groups_[begin])) {

@@ -57,6 +57,7 @@ using DramTensors = llvm::DenseMap<mlir::Value, DramTensor>;
 // Elements of a tile, and the cycles of all tiles by the estimator, on an empty chip.
 struct ChosenTile {
   int64_t elements, cycles;
+  int64_t interval = 1; // stages from a tile to the next
 };
 
 // What a lowering may ask.

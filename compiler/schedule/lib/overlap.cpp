@@ -43,7 +43,7 @@ private:
   std::string signatureOf(const Part &part) {
     if (part.region)
       return fmt::format(
-          "{} {}", part.region->tile.elements,
+          "{} {} {}", part.region->tile.elements, part.region->tile.interval,
           Region::make(context_, part.region->groups, part.region->layers)->signature());
     if (!part.beside)
       return tilewright::signatureOf(context_, part.group);

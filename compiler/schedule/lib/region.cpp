@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <deque>
 #include <fmt/format.h>
+#include <map>
+#include <vector>
 
 namespace tilewright {
 
@@ -411,12 +413,17 @@ bool Region::takesFused() const {
   });
 }
 
+size_t Region::products() const {
+  return static_cast<size_t>(
+      llvm::count_if(kernels_, [](const Kernel &kernel) { return kernel.product != nullptr; }));
+}
+
 int64_t Region::mostElements() const {
   const ChannelRange range{0, range_};
   int64_t resident = residentBytes(block_, range);
   for (const Kernel &kernel : kernels_)
     if (kernel.product) // this one's second operand, and the next one's
-      resident += 2 * elementsOf(productOf(kernel.product).getB()) /
+      resident += (products() > 2 ? 1 : 2) * elementsOf(productOf(kernel.product).getB()) /
                   shapeOf(productOf(kernel.product).getB())[0];
   const isa::Memory &spad = context_.isa.memory(isa::Space::Spad),
                     &acc = context_.isa.memory(isa::Space::Acc);
@@ -752,7 +759,45 @@ void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, s
         buffer.bank = tile.number;
 }
 
-void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
+// Tables and parameters that several kernels have alike stand on chip once.
+static void shareConstants(Steps &steps) {
+  std::map<std::vector<int64_t>, int> known; // buffers, by what is loaded
+  llvm::DenseMap<int, int> loads, same;      // of buffers
+  auto whatIs = [](const Task &task) {
+    std::vector<int64_t> what{task.instruction};
+    what.insert(what.end(), task.values.begin(), task.values.end());
+    for (auto [index, value] : task.registers)
+      what.insert(what.end(), {index, value});
+    return what;
+  };
+  auto bufferOf = [](const Task &task) {
+    int buffer = -1;
+    for (int each : task.buffers)
+      buffer = std::max(buffer, each);
+    return buffer;
+  };
+  for (const Step &step : steps.steps)
+    for (const std::vector<Task> *tasks : {&step.constants, &step.loads})
+      for (const Task &task : *tasks)
+        ++loads[bufferOf(task)];
+  for (Step &step : steps.steps)
+    for (const Task &task : step.constants)
+      if (const int buffer = bufferOf(task); loads.lookup(buffer) == 1)
+        if (const auto [at, isNew] = known.emplace(whatIs(task), buffer); !isNew)
+          same[buffer] = at->second;
+  if (same.empty())
+    return;
+  for (Step &step : steps.steps) {
+    llvm::erase_if(step.constants, [&](const Task &task) { return same.contains(bufferOf(task)); });
+    for (std::vector<Task> *tasks : {&step.loads, &step.compute, &step.stores})
+      for (Task &task : *tasks)
+        for (int &buffer : task.buffers)
+          if (const auto at = same.find(buffer); at != same.end())
+            buffer = at->second;
+  }
+}
+
+void Region::lower(Steps &steps, int64_t most, int64_t interval, int64_t mostTiles) const {
   if (isFused())
     steps.plan = words(most);
   const int64_t block = tilesChannels() ? std::min(block_, most) : block_;
@@ -779,6 +824,8 @@ void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
     int64_t number = 0;
     bool isFirst = true;
     auto addStep = [&] {
+      if (llvm::all_of(tiles, [](const TileInFlight &tile) { return tile.box.start.empty(); }))
+        return;
       Step &step = steps.steps.emplace_back();
       for (Running &each : running) {
         const size_t before = step.constants.size();
@@ -812,6 +859,10 @@ void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
       next.sums.resize(kernels_.size());
       push(std::move(next));
       addStep();
+      for (int64_t i = 1; i < interval; ++i) {
+        push(TileInFlight());
+        addStep();
+      }
       return true;
     });
     for (size_t i = 1; i < stages; ++i) {
@@ -819,6 +870,8 @@ void Region::lower(Steps &steps, int64_t most, int64_t mostTiles) const {
       addStep();
     }
   }
+  if (isFused())
+    shareConstants(steps);
 }
 
 std::string Region::words(int64_t most) const {

@@ -36,13 +36,15 @@ public:
 
   bool isFused() const { return kernels_.size() > 1; }
   bool takesFused() const; // some instruction computes several operations
+  size_t products() const;
   int64_t elements() const { return ranks_.elements(); } // iterations of the common ranks
   // Of these in a tile, so that two tiles are on chip, as far as is known without a trial. Throws
   // UserError where none fits.
   int64_t mostElements() const;
   int64_t tiles(int64_t most) const; // of at most so many elements
-  // The first `mostTiles` of them.
-  void lower(Steps &steps, int64_t most, int64_t mostTiles = INT64_MAX) const;
+  // The first `mostTiles` of them. A tile begins `interval` stages after the one before, which is
+  // odd: products are in every other stage, so that the array and the vector unit have work in each.
+  void lower(Steps &steps, int64_t most, int64_t interval, int64_t mostTiles = INT64_MAX) const;
   std::string words(int64_t most) const;
   // Groups of which this is equal take the same time.
   std::string signature() const;

@@ -2,7 +2,9 @@
 // rely on.
 #pragma once
 
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/ArrayRef.h"
 
 #include <memory>
 
@@ -29,6 +31,12 @@ std::unique_ptr<mlir::Pass> createGraphLayoutPass();
 // become convolutions and movement of data, by MLIR's decomposition. Run it behind the others: a
 // scale, an offset or a pad is folded into the transposed convolution first.
 std::unique_ptr<mlir::Pass> createGraphDecomposePass();
+
+// Slices of one value, no two of which take the same element: what makes the value makes each part
+// by itself, where its slice stands, back to the product or convolution behind which it is
+// element-wise, or as far as nobody else reads what is made. What was made whole is left without
+// readers.
+void hoistParts(llvm::ArrayRef<mlir::tosa::SliceOp> slices);
 
 // Registers all for tilewright-opt.
 void registerGraphPasses();

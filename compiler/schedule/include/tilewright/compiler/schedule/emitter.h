@@ -9,7 +9,8 @@
 // after the last (arena.h).
 // Steps that fit only as they were tried out keep the layout that they had then, turned by whole
 // banks to where the group before leaves room.
-// 3. A `set` instruction is emitted when a register of a unit must change.
+// 3. A `set` instruction is emitted when a register of a unit must change; parameters or a table
+// are selected when others were, or none.
 // 4. A hazard between two units (hazards.h) that earlier edges do not already order becomes an
 // edge: a signal on the earlier instruction
 //    and a wait on the later one, on the semaphore of that lane and that unit.
@@ -24,6 +25,7 @@
 #include "llvm/ADT/ArrayRef.h"
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -138,6 +140,8 @@ private:
   void emitConstants(Group &group, size_t step);
   void emitAll(Group &group, llvm::ArrayRef<Task> tasks);
   void emit(Group &group, const Task &task);
+  void emitInstruction(Group &group, const Task &task);
+  bool isSelected(const Group &group, const Task &task);
   void setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wanted);
   bool crowded(int lane, int waiting, size_t from) const;
   int semaphoreOf(size_t lane, int unit);
@@ -162,6 +166,13 @@ private:
   HazardTracker hazards_;
   int64_t semaphoreMax_;
   std::vector<const isa::Instruction *> sets_; // by unit: what sets its registers
+  // By instruction that selects parameters or a table: whose it selected last, if nothing was
+  // loaded there since.
+  struct Selected {
+    size_t group;
+    Task task;
+  };
+  std::map<int, std::optional<Selected>> selected_;
   // By instruction of the description: its lane, and its operands that may stand in buffers.
   std::vector<int> laneOf_;
   std::vector<bool> isLoad_, isMove_; // by instruction: a load DMA's, any DMA's
