@@ -48,7 +48,7 @@ LayerInfo readLayer(npu::LayerOp op) {
 class Reader {
 public:
   Reader(npu::ProgramOp op, const isa::Isa &isa)
-      : op_(op), isa_(isa), names_(isa, op.getContext()), checker_(isa) {}
+      : op_(op), isa_(isa), names_(isa, op.getContext()) {}
 
   FailureOr<Program> read(NpuCheck check) {
     check_ = check;
@@ -64,8 +64,8 @@ public:
       return op_.emitOpError() << error.message();
     }
     if (check == NpuCheck::All)
-      if (std::string fault = checker_.finish(); !fault.empty())
-        return op_.emitOpError() << "is not synchronized: " << fault;
+      if (const std::optional<StreamFault> fault = findFault(stream_, isa_))
+        return report(*fault);
     return std::move(program_);
   }
 
@@ -115,17 +115,24 @@ private:
       return inst.emitOpError() << "'" << inst.getMnemonic() << "': " << error.message();
     }
     if (check_ == NpuCheck::All)
-      if (std::string fault = checker_.visit(decoded_); !fault.empty())
-        return inst.emitOpError() << fmt::format("instruction {} ({}) {}", count_,
-                                                 isa::disassemble(isa_, decoded_), fault);
+      stream_.push_back({decoded_, static_cast<int>(inst.getLayer())});
     ++count_;
     return success();
+  }
+
+  LogicalResult report(const StreamFault &fault) {
+    if (!fault.instruction)
+      return op_.emitOpError() << "is not synchronized: " << fault.text;
+    auto instructions = op_.getBody().getOps<npu::InstOp>();
+    npu::InstOp inst =
+        *std::next(instructions.begin(), static_cast<std::ptrdiff_t>(*fault.instruction));
+    return inst.emitOpError() << fault.text;
   }
 
   npu::ProgramOp op_;
   const isa::Isa &isa_;
   npu::InstructionNames names_;
-  StreamChecker checker_;
+  std::vector<StreamInstruction> stream_; // to be checked
   NpuCheck check_ = NpuCheck::All;
   Program program_;
   uint64_t count_ = 0;              // instructions read

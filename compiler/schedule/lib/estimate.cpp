@@ -1,6 +1,7 @@
 #include "tilewright/compiler/schedule/estimate.h"
 
 #include "ring.h"
+#include "tilewright/compiler/schedule/program_order.h"
 #include "vector_run.h"
 
 #include "tilewright/isa/column_broadcast.h"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <stdexcept>
 
 namespace tilewright {
@@ -54,6 +56,7 @@ struct UnitState {
 struct Times {
   explicit Times(const isa::Isa &isa)
       : sequencerFetchBytes(isa.timing().at("sequencer.fetch_bytes")),
+        sequencerBuffer(isa.timing().at("sequencer.buffer")),
         sequencerAhead(isa.timing().at("sequencer.ahead")),
         sequencerOutstanding(isa.timing().at("sequencer.outstanding")),
         matrixInflight(isa.timing().at("matrix.inflight")),
@@ -65,8 +68,9 @@ struct Times {
         storeBuffers(isa.timing().at("store.buffers")),
         storeOutstanding(isa.timing().at("store.outstanding")),
         burstBytes(static_cast<uint64_t>(isa.param("burst_bytes"))) {}
-  int64_t sequencerFetchBytes, sequencerAhead, sequencerOutstanding, matrixInflight, matrixPipeline,
-      vectorStart, loadInflight, loadBuffers, storeInflight, storeBuffers, storeOutstanding;
+  int64_t sequencerFetchBytes, sequencerBuffer, sequencerAhead, sequencerOutstanding,
+      matrixInflight, matrixPipeline, vectorStart, loadInflight, loadBuffers, storeInflight,
+      storeBuffers, storeOutstanding;
   uint64_t burstBytes;
 };
 
@@ -76,7 +80,7 @@ public:
   Estimator(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
             const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress, Keep keep)
       : stream_(stream), isa_(isa), plans_(plans), dram_(DramConfig::of(isa)), times_(isa),
-        run_(isa) {
+        order_(stream, isa), codeAddress_(codeAddress), keep_(keep), run_(isa) {
     units_.resize(isa.units().size());
     for (const isa::Unit &unit : isa.units()) {
       UnitState &state = units_[static_cast<size_t>(unit.index)];
@@ -94,16 +98,15 @@ public:
       facts_.push_back({actor(*plan.unit), plan.instruction->control, plan.unit->queueDepth,
                         plan.instruction->operandIndex("accumulate")});
     semaphores_.resize(static_cast<size_t>(isa.semaphores()));
-    const auto lineBytes = static_cast<uint64_t>(times_.sequencerFetchBytes);
-    line_ = farLine_ = firstLine_ = nextLine_ = static_cast<int64_t>(codeAddress / lineBytes);
-    lineOffset_ = farOffset_ = static_cast<int64_t>(codeAddress % lineBytes);
-    for (int64_t i = 0; i <= times_.sequencerAhead; ++i) // of what is decoded next
-      moveFar();
-    if (keep == Keep::Cycles)
-      return;
-    result_.trace.resize(stream.size());
-    for (size_t i = 0; i < stream.size(); ++i)
-      result_.trace[i].pc = i;
+    arrivals_.resize(static_cast<size_t>(times_.sequencerBuffer * isa.instructionBytes() /
+                                         times_.sequencerFetchBytes));
+    repeats_ = std::any_of(stream.begin(), stream.end(), [&](const StreamInstruction &each) {
+      const isa::Control control = factsOf(each.decoded).control;
+      return control != isa::Control::None && control != isa::Control::Fence &&
+             control != isa::Control::Halt;
+    });
+    if (keep == Keep::Trace)
+      result_.trace.reserve(stream.size());
   }
 
   // Ends early in cycle `enough`.
@@ -165,10 +168,18 @@ private:
   static constexpr int64_t event(Actor actor, int64_t t) { return t << actorBits | actor; }
   void wake(Actor actor, int64_t t) { wake_[actor] = std::min(wake_[actor], event(actor, t)); }
   UnitState &unit(Actor actor) { return units_[static_cast<size_t>(unitOf_[actor])]; }
+  // An instruction under way: what has an index is dispatched and has not ended, or is decoded.
   InstructionRecord &record(size_t index) {
-    return result_.trace.empty() ? unkept_ : result_.trace[index];
+    if (keep_ == Keep::Cycles)
+      return unkept_;
+    return result_.trace[repeats_ ? underWay_[index].record : index];
   }
-  const isa::DecodedInstruction &decoded(size_t index) const { return stream_[index].decoded; }
+  const isa::DecodedInstruction &decoded(size_t index) const {
+    return repeats_ ? underWay_[index].decoded : stream_[index].decoded;
+  }
+  const Facts &factsOf(const isa::DecodedInstruction &decoded) const {
+    return facts_[static_cast<size_t>(decoded.instruction)];
+  }
   const timing::InstructionTiming &plan(size_t index) const {
     return plans_[static_cast<size_t>(decoded(index).instruction)];
   }
@@ -179,23 +190,18 @@ private:
     return result;
   }
 
-  // One instruction on, of the program counter and of what is fetched ahead of it.
-  void advance() {
-    ++pc_;
-    move(line_, lineOffset_);
-    moveFar();
+  int64_t lineOf(size_t number) const {
+    return static_cast<int64_t>(codeAddress_ +
+                                number * static_cast<uint64_t>(isa_.instructionBytes())) /
+           times_.sequencerFetchBytes;
   }
-  void moveFar() {
-    if (++farPc_ < stream_.size())
-      move(farLine_, farOffset_);
-  }
-  void move(int64_t &line, int64_t &offset) const {
-    offset += isa_.instructionBytes();
-    for (; offset >= times_.sequencerFetchBytes; offset -= times_.sequencerFetchBytes)
-      ++line;
-  }
+  bool isHeld(int64_t line) const { return line < nextLine_ && line >= nextLine_ - heldLines_; }
+  int64_t &arrival(int64_t line) { return arrivals_[static_cast<size_t>(line) % arrivals_.size()]; }
+  int64_t lineToFetch() const;
+  void sequence(int64_t t);
+  size_t enter();
   int64_t fetch(int64_t t);
-  int64_t dispatch(int64_t t);
+  bool dispatch(int64_t t, int64_t &again);
   bool idle(int64_t t) const;
   int64_t semaphoresReady(uint32_t mask) const;
   bool begin(Actor actor, int64_t t);
@@ -280,13 +286,25 @@ private:
   int64_t now_ = 0;
 
   // Sequencer
-  size_t pc_ = 0, farPc_ = 0;   // farPc_: the last one that is fetched ahead
-  int64_t line_, lineOffset_;   // of pc_: its line, and where it stands in it
-  int64_t farLine_, farOffset_; // of farPc_, or the last instruction
-  int64_t nextLine_;            // to be requested
-  Ring<int64_t> arrivals_;      // of the lines from firstLine_ on
-  int64_t firstLine_;
-  int64_t addressAt_ = -1; // the cycle in which the read-address channel was used last
+  ProgramOrder order_;
+  const uint64_t codeAddress_;
+  const Keep keep_;
+  bool repeats_ = false; // the program: instructions under way are no longer known by their number
+  struct UnderWay {
+    isa::DecodedInstruction decoded; // with its final addresses
+    size_t record;
+  };
+  std::deque<UnderWay> underWay_; // where `repeats_`
+  std::vector<size_t> free_;      // of these
+  bool isDecoded_ = false;        // the instruction at hand
+  size_t fetchAt_ = 0;            // the instruction that is decoded next
+  int64_t nextLine_ = 0;          // behind the last one that the buffer holds
+  int64_t heldLines_ = 0;         // lines before it
+  std::vector<int64_t> arrivals_; // of lines that the buffer holds, by line modulo their number
+  Ring<int64_t> arriving_;        // of lines on the way
+  size_t executed_ = 0;           // instructions
+  int64_t halted_ = -1;           // the cycle of the last control instruction
+  int64_t addressAt_ = -1;        // the cycle in which the read-address channel was used last
   // Matrix
   int64_t held_ = -1; // the cycle in which what started last enters its streamer or loader
   int64_t streamerFree_ = 0, loaderFree_ = 0;
@@ -361,68 +379,131 @@ void Estimator::finish(size_t index, int64_t t) {
   lastEnd_ = std::max(lastEnd_, t);
   if (--inFlight_ == 0) // a fence may wait for that
     wake(Sequencer, t + 1);
-  uint32_t mask = decoded(index).signal;
-  if (mask == 0)
+  const uint32_t signal = decoded(index).signal;
+  if (repeats_)
+    free_.push_back(index);
+  if (signal == 0)
     return;
+  uint32_t mask = signal;
   for (size_t i = 0; mask != 0; ++i, mask >>= 1)
     if (mask & 1) {
       semaphores_[i].insert(t);
     }
   for (Actor other : {Matrix, Vector, Load, SecondLoad, Gather})
     if (const auto &queue = unit(other).queue;
-        !queue.empty() && (decoded(queue.front().index).wait & decoded(index).signal) != 0)
+        !queue.empty() && (decoded(queue.front().index).wait & signal) != 0)
       wake(other, t + 1);
 }
 
-// Requests a line when one is wanted and a slot is free; the cycle in which to try again.
+// The line that is wanted and that there is a place for in the buffer (SEQ-fetch); -1: none.
+int64_t Estimator::lineToFetch() const {
+  if (fetchAt_ >= stream_.size())
+    return -1;
+  const int64_t line = lineOf(fetchAt_);
+  if (!isHeld(line))
+    return line;
+  const int64_t last =
+      lineOf(std::min(fetchAt_ + static_cast<size_t>(times_.sequencerAhead), stream_.size() - 1));
+  const bool fits = nextLine_ - line < static_cast<int64_t>(arrivals_.size());
+  return nextLine_ <= last && fits ? nextLine_ : -1;
+}
+
+// Requests a line when one is wanted and fewer than allowed are on the way; the cycle in which to
+// try again.
 int64_t Estimator::fetch(int64_t t) {
-  while (firstLine_ < line_ && !arrivals_.empty() && arrivals_.front() < t) {
-    arrivals_.pop_front();
-    ++firstLine_;
-  }
-  if (nextLine_ > farLine_)
-    return never; // until the program counter moves
-  // Lines arrive in order.
-  size_t pending = arrivals_.size();
-  while (pending > 0 && arrivals_[pending - 1] >= t)
-    --pending;
-  if (static_cast<int64_t>(arrivals_.size() - pending) >= times_.sequencerOutstanding)
-    return arrivals_[pending] + 1;
+  const int64_t line = lineToFetch();
+  if (line < 0)
+    return never; // until the program moves on
+  arriving_.popBelow(t);
+  if (static_cast<int64_t>(arriving_.size()) >= times_.sequencerOutstanding)
+    return arriving_.front() + 1;
+  if (line != nextLine_) // the buffer is emptied
+    heldLines_ = 0;
+  heldLines_ = std::min(heldLines_ + 1, static_cast<int64_t>(arrivals_.size()));
+  nextLine_ = line + 1;
   const int64_t lineBytes = times_.sequencerFetchBytes;
-  arrivals_.push_back(dram_.read(t, static_cast<uint64_t>(nextLine_ * lineBytes), lineBytes));
+  arrival(line) = dram_.read(t, static_cast<uint64_t>(line * lineBytes), lineBytes);
+  arriving_.push_back(arrival(line));
   addressAt_ = t;
   result_.fetchBytes += static_cast<uint64_t>(lineBytes);
-  return ++nextLine_ > farLine_ ? never : t + 1;
+  return lineToFetch() < 0 ? never : t + 1;
 }
 
 bool Estimator::idle(int64_t t) const { return inFlight_ == 0 && lastEnd_ < t; }
 
-// Executes or dispatches the instruction at the program counter; the cycle in which to try again.
-int64_t Estimator::dispatch(int64_t t) {
-  const auto slot = static_cast<size_t>(line_ - firstLine_);
-  if (slot >= arrivals_.size())
-    return never;
-  if (const int64_t from = arrivals_[slot] + 1 + timing::decodedToExecuted; from > t)
-    return from;
-  InstructionRecord &record = this->record(pc_);
-  const Facts &facts = facts_[static_cast<size_t>(decoded(pc_).instruction)];
+// The instruction at hand comes under way; its index.
+size_t Estimator::enter() {
+  ++executed_;
+  const size_t at = order_.at(), record = result_.trace.size();
+  if (keep_ == Keep::Trace) {
+    result_.trace.emplace_back();
+    result_.trace.back().pc = at;
+  }
+  if (!repeats_)
+    return at;
+  if (free_.empty()) {
+    free_.push_back(underWay_.size());
+    underWay_.emplace_back();
+  }
+  const size_t index = free_.back();
+  free_.pop_back();
+  underWay_[index] = {order_.resolved(), record};
+  return index;
+}
+
+// Executes or dispatches the instruction at hand; false, with the cycle in which to try again, when
+// it must wait.
+bool Estimator::dispatch(int64_t t, int64_t &again) {
+  const Facts &facts = factsOf(order_.written().decoded);
   if (facts.control != isa::Control::None) {
     const bool waits = facts.control == isa::Control::Fence || facts.control == isa::Control::Halt;
-    if (waits && !idle(t))
-      return inFlight_ == 0 ? lastEnd_ + 1 : never;
-    record.dispatch = record.start = record.end = t;
-    advance();
-    return t + 1;
+    if (waits && !idle(t)) {
+      if (inFlight_ == 0)
+        again = std::min(again, lastEnd_ + 1);
+      return false;
+    }
+    const size_t index = enter();
+    InstructionRecord &record = this->record(index);
+    record.dispatch = record.start = record.end = halted_ = t;
+    if (repeats_)
+      free_.push_back(index);
+    order_.advance();
+    return true;
   }
   UnitState &state = unit(facts.actor);
   if (static_cast<int>(state.queue.size()) >= facts.queueDepth)
-    return never; // a pop wakes it
-  state.queue.push_back({pc_, t});
+    return false; // a pop wakes it
+  const size_t index = enter();
+  state.queue.push_back({index, t});
   ++inFlight_;
-  record.dispatch = t;
-  advance();
+  record(index).dispatch = t;
+  order_.advance();
   wake(facts.actor, t + 1);
-  return t + 1;
+  return true;
+}
+
+// A cycle of the sequencer (SEQ-decode, SEQ-predict).
+void Estimator::sequence(int64_t t) {
+  const int64_t line = fetchAt_ < stream_.size() ? lineOf(fetchAt_) : -1;
+  const bool isThere = isHeld(line) && arrival(line) < t;
+  const size_t predicted = order_.predictedAfter(fetchAt_); // before anything executes
+  int64_t again = fetch(t);
+  const bool hasExecuted = isDecoded_ && dispatch(t, again);
+  if (!isDecoded_ || hasExecuted) {
+    isDecoded_ = false;
+    if (hasExecuted && (order_.jumped() || order_.at() != fetchAt_)) {
+      fetchAt_ = order_.at();
+    } else if (isThere) {
+      isDecoded_ = true;
+      fetchAt_ = predicted;
+    }
+    if (hasExecuted || isDecoded_)
+      again = t + 1;
+    else if (isHeld(line))
+      again = std::min(again, arrival(line) + 1);
+  }
+  if (again != never)
+    wake(Sequencer, again);
 }
 
 void Estimator::matrix(int64_t t) {
@@ -1013,17 +1094,8 @@ void Estimator::prepareSending() {
 
 void Estimator::act(Actor actor, int64_t t) {
   switch (actor) {
-  case Sequencer: {
-    // The window of the prefetch moves with the program counter: as registered, so fetch first.
-    int64_t again = fetch(t);
-    const size_t before = pc_;
-    again = std::min(again, dispatch(t));
-    if (pc_ != before)
-      again = t + 1;
-    if (again != never)
-      wake(Sequencer, again);
-    return;
-  }
+  case Sequencer:
+    return sequence(t);
   case Matrix:
     return matrix(t);
   case Vector:
@@ -1046,7 +1118,7 @@ void Estimator::act(Actor actor, int64_t t) {
 }
 
 RunRecord Estimator::run(int64_t enough) {
-  while (pc_ < stream_.size()) {
+  while (!order_.atEnd()) {
     int64_t next = wake_[Sequencer];
     for (int64_t other : wake_) // without a branch
       next = std::min(next, other);
@@ -1062,8 +1134,8 @@ RunRecord Estimator::run(int64_t enough) {
     now_ = t;
     act(actor, t);
   }
-  result_.cycles = stream_.empty() ? 0 : record(stream_.size() - 1).end + 1; // the halt's
-  result_.instructions = stream_.size();
+  result_.cycles = halted_ + 1;
+  result_.instructions = executed_;
   return std::move(result_);
 }
 

@@ -13,6 +13,7 @@
 
 #include "tilewright/compiler/patterns/stationary_pattern.h"
 #include "tilewright/compiler/schedule/dram_plan.h"
+#include "tilewright/compiler/schedule/loops.h"
 #include "tilewright/compiler/schedule/task_times.h"
 #include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/compiler/tosa/tensor_attributes.h"
@@ -598,6 +599,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     result.scratchpad = emitter.plan(isa::Space::Spad);
     result.accumulators = emitter.plan(isa::Space::Acc);
   }
+  result.stream = rollLoops(std::move(result.stream), isa);
   result.layers.insert(result.layers.end(), absorbed.begin(), absorbed.end());
   result.traffic.resize(result.layers.size());
   result.tensors = planner->plan();

@@ -1,12 +1,17 @@
 #include "tilewright/compiler/schedule/stream_check.h"
 
 #include "tilewright/compiler/schedule/hazards.h"
+#include "tilewright/compiler/schedule/program_order.h"
 #include "tilewright/isa/assembler.h"
+#include "tilewright/simulator/engine/fault.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 namespace tilewright {
+
+// No program that was made for a machine takes so many; one that a person wrote may never end.
+static constexpr uint64_t mostExecuted = uint64_t(1) << 27;
 
 static void join(LaneClock &into, const LaneClock &other) {
   for (size_t i = 0; i < into.size(); ++i)
@@ -35,8 +40,12 @@ std::string StreamChecker::visit(const isa::DecodedInstruction &decoded) {
       clock = sequence_;
     return "";
   }
+  if (instruction.control == isa::Control::Branch)
+    return "goes elsewhere, which cannot be checked";
   if (instruction.control != isa::Control::None)
-    return "control flow cannot be checked";
+    return decoded.wait == 0 && decoded.signal == 0
+               ? ""
+               : "makes the sequencer wait or signal, which cannot be checked";
   auto lane = static_cast<size_t>(laneOf(isa_, instruction));
   const int32_t sequence = ++sequence_[lane];
   for (size_t semaphore = 0; semaphore < signals_.size() && decoded.wait >> semaphore != 0;
@@ -81,15 +90,34 @@ std::string StreamChecker::finish() const {
   return "";
 }
 
-std::string checkStream(const std::vector<StreamInstruction> &stream, const isa::Isa &isa) {
+std::optional<StreamFault> findFault(const std::vector<StreamInstruction> &stream,
+                                     const isa::Isa &isa) {
   StreamChecker checker(isa);
-  for (size_t i = 0; i < stream.size(); ++i) {
-    std::string problem = checker.visit(stream[i].decoded);
-    if (!problem.empty())
-      return fmt::format("instruction {} ({}) {}", i, isa::disassemble(isa, stream[i].decoded),
-                         problem);
+  ProgramOrder order(stream, isa);
+  for (uint64_t executed = 0; !order.atEnd(); ++executed) {
+    const size_t at = order.at();
+    auto faultOf = [&](const std::string &problem) {
+      return StreamFault{at, fmt::format("instruction {} ({}) {}", at,
+                                         isa::disassemble(isa, order.written().decoded), problem)};
+    };
+    if (executed == mostExecuted)
+      return faultOf(fmt::format("is reached after {} others, more than are checked", executed));
+    if (const std::string problem = checker.visit(order.resolved()); !problem.empty())
+      return faultOf(problem);
+    try {
+      order.advance();
+    } catch (const ProgramFault &fault) {
+      return faultOf(fmt::format("cannot execute: {}", fault.message()));
+    }
   }
-  return checker.finish();
+  if (const std::string problem = checker.finish(); !problem.empty())
+    return StreamFault{std::nullopt, problem};
+  return std::nullopt;
+}
+
+std::string checkStream(const std::vector<StreamInstruction> &stream, const isa::Isa &isa) {
+  const std::optional<StreamFault> fault = findFault(stream, isa);
+  return fault ? fault->text : "";
 }
 
 } // namespace tilewright

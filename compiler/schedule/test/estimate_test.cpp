@@ -215,4 +215,29 @@ TEST(Estimate, ALoadOfSingleElementsWaitsForWritesOfTheVectorUnit) {
 
 } // namespace
 
+// Loops whose bodies the fetch buffer holds, and one that it does not; nests that end together, of
+// which the second end is not foretold; a body of one instruction; a loop that is skipped.
+TEST(Estimate, LoopsAreExact) {
+  const std::string product = "mmul a=0+x1, d=0, n1=1, n0=8, k=16, n=16, accumulate=0, swap=0\n",
+                    set = "vector.set r0=a_s0, v0=16, r1=d_s0, v1=16\n";
+  auto times = [](const std::string &text, int n) {
+    std::string result;
+    for (; n > 0; --n)
+      result += text;
+    return result;
+  };
+  auto exact = [](const std::string &text) {
+    const Times found = timesOf(dense + text);
+    EXPECT_EQ(found.estimated, found.simulated) << text;
+  };
+  exact("loop count=20, length=2\n" + product + "xadd rd=x1, rs=x1, value=16\n");
+  exact("loop count=50, length=1\n" + set);
+  exact("loop count=0, length=3\n" + times(set, 3) + product);
+  exact("loop count=5, length=3\n" + set + "loop count=4, length=1\n" + set);
+  exact("loop count=5, length=4\nloop count=4, length=2\n" + times(set, 3));
+  exact("loop count=7, length=80\n" + times(set, 80));
+  exact("loop count=7, length=300\n" + times(set, 300));
+  exact("loop count=3, length=150\n" + times(product, 150));
+}
+
 } // namespace tilewright

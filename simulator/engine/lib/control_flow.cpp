@@ -21,9 +21,14 @@ int64_t value(const isa::Instruction &instruction, const isa::DecodedInstruction
 } // namespace
 
 ControlFlow::ControlFlow(const isa::Isa &isa, const Program &program)
-    : isa_(isa), program_(program),
-      instructions_(program.code.size() / static_cast<uint64_t>(isa.instructionBytes())),
-      pc_(program.entry), loops_(static_cast<size_t>(isa.param("loop_depth"))) {}
+    : ControlFlow(isa, program,
+                  program.code.size() / static_cast<uint64_t>(isa.instructionBytes())) {
+  pc_ = program.entry;
+}
+
+ControlFlow::ControlFlow(const isa::Isa &isa, const Program &program, uint64_t instructions)
+    : isa_(isa), program_(program), instructions_(instructions),
+      loops_(static_cast<size_t>(isa.param("loop_depth"))) {}
 
 void ControlFlow::checkPc() const {
   if (pc_ >= instructions_)

@@ -121,18 +121,57 @@ static void describeTarget(Report &report, const isa::Isa &isa) {
   report.accumulatorBytes = static_cast<int64_t>(isa.memory(isa::Space::Acc).bytes);
 }
 
-// The layers whose last instruction has ended: what a run that was cut short has computed.
+// How often each instruction executes in a run to the end, of a program that branches nowhere;
+// of a unit's instructions: 0 for those of the sequencer.
+static std::vector<uint64_t> executionsOf(const Program &program, const isa::Isa &isa) {
+  const auto size = static_cast<size_t>(isa.instructionBytes());
+  const auto *code = reinterpret_cast<const uint8_t *>(program.code.data());
+  std::vector<uint64_t> executions(program.code.size() / size, 0);
+  struct Loop {
+    size_t end;
+    uint64_t times; // that the body executes
+  };
+  std::vector<Loop> loops;
+  isa::DecodedInstruction decoded;
+  std::string reason;
+  for (size_t pc = 0; pc < executions.size(); ++pc) {
+    while (!loops.empty() && loops.back().end <= pc)
+      loops.pop_back();
+    if (!isa.decode(code + pc * size, decoded, reason))
+      continue;
+    const isa::Instruction &instruction =
+        isa.instructions()[static_cast<size_t>(decoded.instruction)];
+    const uint64_t times = loops.empty() ? 1 : loops.back().times;
+    auto value = [&](const char *name) {
+      return static_cast<uint64_t>(
+          decoded.values[static_cast<size_t>(instruction.operandIndex(name))]);
+    };
+    if (instruction.control == isa::Control::Loop)
+      loops.push_back({pc + 1 + value("length"), times * value("count")});
+    else if (instruction.control == isa::Control::None)
+      executions[pc] = times;
+  }
+  return executions;
+}
+
+// The layers whose last instruction has ended, as often as loops execute it: what a run that was
+// cut short has computed.
 static std::vector<bool> finishedLayers(const Program &program, const RunRecord &record,
-                                        const std::vector<int> &layerOf) {
-  std::vector<uint64_t> last(program.layers.size(), 0);
-  for (size_t pc = 0; pc < layerOf.size(); ++pc)
-    if (layerOf[pc] >= 0)
-      last[static_cast<size_t>(layerOf[pc])] = pc;
+                                        const std::vector<int> &layerOf, const isa::Isa &isa) {
   std::vector<bool> finished(program.layers.size(), !record.stopped);
+  if (!record.stopped)
+    return finished;
+  const std::vector<uint64_t> executions = executionsOf(program, isa);
+  std::vector<uint64_t> last(program.layers.size(), 0), ended(program.layers.size(), 0);
+  for (size_t pc = 0; pc < layerOf.size(); ++pc)
+    if (layerOf[pc] >= 0 && executions[pc] > 0)
+      last[static_cast<size_t>(layerOf[pc])] = pc;
   for (const InstructionRecord &instruction : record.trace) {
-    int layer = instruction.pc < layerOf.size() ? layerOf[instruction.pc] : -1;
-    if (layer >= 0 && instruction.pc == last[static_cast<size_t>(layer)] && instruction.end > 0)
-      finished[static_cast<size_t>(layer)] = true;
+    const int of = instruction.pc < layerOf.size() ? layerOf[instruction.pc] : -1;
+    const auto layer = static_cast<size_t>(of);
+    if (of >= 0 && instruction.pc == last[layer] && instruction.end > 0 &&
+        ++ended[layer] == executions[instruction.pc])
+      finished[layer] = true;
   }
   return finished;
 }
@@ -274,7 +313,7 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
   addUnits(report, record, isa);
 
   const std::vector<int> layers = layerOfInstruction(program, isa);
-  const std::vector<bool> finished = finishedLayers(program, record, layers);
+  const std::vector<bool> finished = finishedLayers(program, record, layers, isa);
   const std::vector<size_t> rows = rowsOfLayers(program);
   addLayers(report, program, finished, rows);
   for (size_t i = rows.size(); i < program.layers.size(); ++i)

@@ -1,4 +1,5 @@
 // The figures of a report, and the forms in which it is printed.
+#include "tilewright/isa/assembler.h"
 #include "tilewright/report/report.h"
 
 #include "sample.h"
@@ -238,6 +239,26 @@ TEST(Report, CountsOnlyTheMacsOfFinishedLayersWhenStopped) {
   run.trace.resize(1);
   EXPECT_GT(whole.macs, 0);
   EXPECT_EQ(sampleReport(sampleProgram(), run).macs, 0);
+}
+
+TEST(Report, ALayerInALoopIsFinishedWithItsLastTrip) {
+  Program program = sampleProgram();
+  program.code.clear();
+  for (const isa::DecodedInstruction &each :
+       isa::assemble(sampleIsa(),
+                     "loop count=2, length=1\nmmul a=0, d=0, n1=1, n0=1, k=1, n=1, accumulate=0, "
+                     "swap=0\nxadd rd=x1, rs=x1, value=1\nhalt\n",
+                     "test.s")) {
+    const isa::Bits bits = sampleIsa().encode(each);
+    program.code.append(bits.begin(), bits.end());
+  }
+  program.runs = {{0, 0}, {3, -1}};
+  RunRecord run = sampleRecord();
+  run.stopped = true;
+  run.trace = {record(0, 0, 1), record(1, 2, 9)};
+  EXPECT_EQ(sampleReport(program, run).macs, 0);
+  run.trace.push_back(record(1, 9, 16));
+  EXPECT_GT(sampleReport(program, run).macs, 0);
 }
 
 TEST(ReportText, saysWhichInputsAreRandom) {

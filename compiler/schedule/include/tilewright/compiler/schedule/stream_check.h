@@ -5,23 +5,25 @@
 #include "tilewright/compiler/schedule/emitter.h"
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tilewright {
 
-// Walks a stream in program order with one vector clock a unit: what has ended for sure when its
-// latest instruction starts.
+// Walks instructions in the order in which they execute, with one vector clock a unit: what has
+// ended for sure when its latest instruction starts.
 //
 // All of this must hold: every wait finds a signal of an earlier instruction; no signal is left
 // over; no semaphore can hold more than `semaphore_max`; and every two instructions of different
 // units that touch the same bytes, one of them writing, are ordered by waits, signals and fences.
-// Programs without branches and loops only, which is what the scheduler emits.
+// Loops are executed, with every trip that they make; programs with branches, which the scheduler
+// does not emit, are refused.
 class StreamChecker {
 public:
   explicit StreamChecker(const isa::Isa &isa);
 
-  // The next instruction: "", or what does not hold of it.
+  // The next instruction, with its final addresses: "", or what does not hold of it.
   std::string visit(const isa::DecodedInstruction &decoded);
   // The end of the program: "", or what does not hold of it as a whole.
   std::string finish() const;
@@ -38,8 +40,16 @@ private:
   std::vector<std::vector<int64_t>> registers_;
 };
 
-// "" when all of that holds, else the first thing that does not, with the instruction's number and
-// text.
+struct StreamFault {
+  std::optional<size_t> instruction; // nothing: the program as a whole
+  std::string text;                  // with the instruction's number and its own text
+};
+
+// The first thing that does not hold, if there is any.
+std::optional<StreamFault> findFault(const std::vector<StreamInstruction> &stream,
+                                     const isa::Isa &isa);
+
+// The same as text; "" when all of that holds.
 std::string checkStream(const std::vector<StreamInstruction> &stream, const isa::Isa &isa);
 
 } // namespace tilewright

@@ -1,0 +1,41 @@
+#include "tilewright/compiler/schedule/program_order.h"
+
+#include <algorithm>
+
+namespace tilewright {
+
+ProgramOrder::ProgramOrder(const std::vector<StreamInstruction> &stream, const isa::Isa &isa)
+    : stream_(stream), base_(static_cast<size_t>(isa.param("base_registers"))),
+      flow_(isa, none_, stream.size()) {
+  for (const isa::Instruction &instruction : isa.instructions()) {
+    control_.push_back(instruction.control);
+    memories_.emplace_back();
+    for (size_t i = 0; i < instruction.operands.size(); ++i)
+      if (instruction.operands[i].kind == isa::Operand::Kind::Memory)
+        memories_.back().push_back(i);
+  }
+  hasBases_ = std::any_of(stream.begin(), stream.end(), [](const StreamInstruction &each) {
+    const auto &bases = each.decoded.bases;
+    return std::any_of(bases.begin(), bases.end(), [](uint8_t base) { return base != 0; });
+  });
+}
+
+const isa::DecodedInstruction &ProgramOrder::resolved() {
+  const isa::DecodedInstruction &decoded = written().decoded;
+  if (!hasBases_)
+    return decoded;
+  resolved_ = decoded;
+  for (size_t i : memories_[instruction()]) {
+    resolved_.values[i] += base_[decoded.bases[i]];
+    resolved_.bases[i] = 0;
+  }
+  return resolved_;
+}
+
+void ProgramOrder::advance() {
+  if (control() == isa::Control::None)
+    return flow_.advance();
+  flow_.execute(written().decoded, base_);
+}
+
+} // namespace tilewright
