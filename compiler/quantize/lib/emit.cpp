@@ -315,38 +315,40 @@ private:
     ArrayRef<int64_t> shape = tensorType(op.getA()).getShape();
     const Quantized b = factorOf(integer, op.getB());
     const int64_t length = shape[2], block = scores.block > 0 ? scores.block : length;
-    std::optional<Running> all;
     SmallVector<tosa::SliceOp> slices;
-    SmallVector<Value> parts; // before all that computes: a move between would part it
-    {
-      OpBuilder::InsertionGuard guard(builder_);
-      builder_.setInsertionPointAfterValue(b.value);
-      for (int64_t begin = 0; begin < length; begin += block)
-        parts.push_back(part(integer, b.value, 1, begin, std::min(block, length - begin)));
-    }
+    std::vector<Exponentials> weights;
     for (int64_t begin = 0; begin < length; begin += block) {
-      const int64_t size = std::min(block, length - begin);
       Sum logits = scores.logits;
-      logits.value = part(integer, logits.value, scores.axis, begin, size);
-      if (auto slice = logits.value.getDefiningOp<tosa::SliceOp>(); slice && size < length)
-        slices.push_back(slice);
-      const Exponentials weights = buildExponentials(integer, logits, scores.axis, length > block);
-      const Quantized a{reshape(integer, weights.value, {shape[0], shape[1], size}),
-                        weights.parameters},
-          values{parts[begin / block], b.parameters};
-      const Accumulator sum = multiplyMatrices(integer, op, a, values);
-      const Running each = length > block ? startRunning(integer, weights, sum.value)
-                                          : Running{weights.greatest, weights.total, sum.value};
-      all = all ? joined(integer, *all, each) : each;
+      logits.value =
+          part(integer, logits.value, scores.axis, begin, std::min(block, length - begin));
+      if (length > block)
+        slices.push_back(logits.value.getDefiningOp<tosa::SliceOp>());
+      weights.push_back(buildExponentials(integer, logits, scores.axis, length > block));
     }
     hoistParts(slices);
-    const Sum inverse = inverseOfTotal(integer, all->total);
-    Value perRow = reshape(integer, inverse.value, {shape[0], shape[1], 1});
+    const std::vector<Sum> factors = buildFactors(integer, weights);
     // A mean is within the range of what it is of: 8 bits, and 16 behind them.
     constexpr int fraction = 16;
-    const int shift = static_cast<int>(std::floor(-std::log2(inverse.scale))) - fraction;
-    Value mean = integer.multiply(all->weighed, perRow, shift);
-    const double unit = std::ldexp(inverse.scale, shift);
+    const int shift = static_cast<int>(std::floor(-std::log2(factors.front().scale))) - fraction;
+    Value mean;
+    for (auto [i, weight] : llvm::enumerate(weights)) {
+      const int64_t begin = static_cast<int64_t>(i) * block;
+      Value values;
+      {
+        // Where it stands, a move does not part those that compute.
+        OpBuilder::InsertionGuard guard(builder_);
+        builder_.setInsertionPointAfterValue(b.value);
+        values = part(integer, b.value, 1, begin, std::min(block, length - begin));
+      }
+      const Quantized a{
+          reshape(integer, weight.value, {shape[0], shape[1], tensorType(values).getShape()[1]}),
+          weight.parameters};
+      const Accumulator sum = multiplyMatrices(integer, op, a, {values, b.parameters});
+      Value each = integer.multiply(
+          sum.value, reshape(integer, factors[i].value, {shape[0], shape[1], 1}), shift);
+      mean = mean ? integer.binary<tosa::AddOp>(mean, each) : each;
+    }
+    const double unit = std::ldexp(factors.front().scale, shift);
     return {mean, {unit * b.parameters.scale}, {b.parameters.magnitude() / unit + 1}};
   }
 

@@ -1,7 +1,6 @@
 #include "integer_softmax.h"
 
 #include "integer_table.h"
-#include "tilewright/compiler/tosa/constants.h"
 #include "tilewright/compiler/tosa/tensor_types.h"
 
 #include <cmath>
@@ -78,54 +77,50 @@ Exponentials buildExponentials(IntegerBuilder &integer, const Sum &logits, int64
                                bool isBlock) {
   // exp(-8) is a twelfth of a step; of blocks, one table is enough for all.
   const double deepest = isBlock ? deepestOfBlocks : 8;
-  Exponentials result{{}, {1 / greatestExponential, -128, 8}, {}, {}};
+  Exponentials result{{}, {1 / greatestExponential, -128, 8}, {}, axis};
   const Sum coarse = logitsFor(integer, logits, deepest);
   result.greatest = coarse;
   result.greatest.value = greatestOf(integer, coarse, axis);
   Value power = powersOf(integer, coarse, result.greatest.value, deepest);
   result.value = integer.rescale(power, 0, {greatestExponential / unitOfTables}, result.parameters);
-  const auto count = double(tensorType(logits.value).getShape()[axis]);
-  Value wide = integer.widen(result.value, result.parameters);
-  result.total = {integer.reduce<tosa::ReduceSumOp>(wide, axis), 1, greatestExponential * count};
   return result;
 }
 
-Sum inverseOfTotal(IntegerBuilder &integer, const Sum &total) {
+static Sum totalOf(IntegerBuilder &integer, const Exponentials &block) {
+  const auto count = double(tensorType(block.value).getShape()[block.axis]);
+  Value wide = integer.widen(block.value, block.parameters);
+  return {integer.reduce<tosa::ReduceSumOp>(wide, block.axis), 1, greatestExponential * count};
+}
+
+std::vector<Sum> buildFactors(IntegerBuilder &integer, ArrayRef<Exponentials> blocks) {
   constexpr double least = greatestExponential * 15 / 16; // of the greatest logit's alone
-  return powerOf(integer, total, {1, 0, -1}, least / total.scale);
-}
-
-Running joined(IntegerBuilder &integer, const Running &before, const Running &block) {
+  auto inverseOf = [&](const Sum &total) {
+    return powerOf(integer, total, {1, 0, -1}, least / total.scale);
+  };
+  if (blocks.size() == 1)
+    return {inverseOf(totalOf(integer, blocks.front()))};
+  constexpr int finer = 8;     // bits of sums of exponentials, which factors leave
   constexpr int unitBits = 22; // as good as unitOfTables, in numerator and denominator alike
-  Running result = before;
-  result.greatest.value =
-      integer.binary<tosa::MaximumOp>(before.greatest.value, block.greatest.value);
-  auto factorOf = [&](const Running &part) {
-    return powersOf(integer, part.greatest, result.greatest.value, deepestOfBlocks);
-  };
-  Value old = factorOf(before), added = factorOf(block);
-  auto sumOf = [&](Value a, Value b) {
-    auto times = [&](Value value, Value factor) {
-      SmallVector<int64_t> shape(tensorType(value).getShape());
-      shape.back() = 1;
-      return integer.multiply(
-          value, makeReshape(integer.builder(), integer.location(), factor, shape), unitBits);
-    };
-    return integer.binary<tosa::AddOp>(times(a, old), times(b, added));
-  };
-  result.total = {sumOf(before.total.value, block.total.value), before.total.scale,
-                  before.total.magnitude + block.total.magnitude};
-  result.weighed = sumOf(before.weighed, block.weighed);
-  return result;
-}
-
-Running startRunning(IntegerBuilder &integer, const Exponentials &block, Value weighed) {
-  constexpr int finer = 8; // bits of a sum of exponentials, which factors leave
-  Value total = integer.binary<tosa::LogicalLeftShiftOp>(
-      block.total.value, integer.scalarLike(block.total.value, 32, finer));
-  return {block.greatest,
-          {total, std::ldexp(block.total.scale, -finer), std::ldexp(block.total.magnitude, finer)},
-          weighed};
+  Value greatest = blocks.front().greatest.value;
+  for (const Exponentials &block : blocks.drop_front())
+    greatest = integer.binary<tosa::MaximumOp>(greatest, block.greatest.value);
+  std::vector<Value> powers;
+  Sum total{{}, std::ldexp(1, -finer), 0};
+  for (const Exponentials &block : blocks) {
+    const Sum own = totalOf(integer, block);
+    powers.push_back(powersOf(integer, block.greatest, greatest, deepestOfBlocks));
+    Value fine = integer.binary<tosa::LogicalLeftShiftOp>(own.value,
+                                                          integer.scalarLike(own.value, 32, finer));
+    Value part = integer.multiply(fine, powers.back(), unitBits);
+    total.value = total.value ? integer.binary<tosa::AddOp>(total.value, part) : part;
+    total.magnitude += std::ldexp(own.magnitude, finer);
+  }
+  const Sum inverse = inverseOf(total);
+  std::vector<Sum> factors;
+  for (Value power : powers)
+    factors.push_back(
+        {integer.multiply(inverse.value, power, unitBits), inverse.scale, inverse.magnitude});
+  return factors;
 }
 
 } // namespace tilewright::quantization

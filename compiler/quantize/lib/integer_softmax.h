@@ -3,6 +3,8 @@
 
 #include "integer_sum.h"
 
+#include <vector>
+
 namespace tilewright::quantization {
 
 // exp(logits - max) / sum(exp(logits - max)) along `axis`, with tables of 16 bits.
@@ -16,24 +18,16 @@ struct Exponentials {
   mlir::Value value; // 8 bits
   Parameters parameters;
   Sum greatest; // of the logits
-  Sum total;    // of value - zeroPoint
+  int64_t axis = 0;
 };
+// `isBlock`: of a part of the row.
 Exponentials buildExponentials(IntegerBuilder &integer, const Sum &logits, int64_t axis,
                                bool isBlock);
-// Of such a sum, or of one of several blocks.
-Sum inverseOfTotal(IntegerBuilder &integer, const Sum &total);
 
-// Rows in blocks, one after the other: what is summed up is relative to the greatest logit so far,
-// as in online softmax (Milakov and Gimelshein, arXiv 1805.02867) and FlashAttention (arXiv
-// 2205.14135), and each block's exponentials to their own.
-struct Running {
-  Sum greatest;        // of the logits
-  Sum total;           // of exponentials
-  mlir::Value weighed; // 32 bits: what they weigh, summed up
-};
-// Of one block. Rows of `weighed` are those of the exponentials, in the same order.
-Running startRunning(IntegerBuilder &integer, const Exponentials &block, mlir::Value weighed);
-// Both of logits at one scale.
-Running joined(IntegerBuilder &integer, const Running &before, const Running &block);
+// What each block's exponentials are multiplied by, so that those of all blocks are divided by
+// their sum: of one block that sum's inverse. Of several, exponentials are of differences to the
+// block's own greatest logit, which count for less where another block has a greater one, as in
+// Flash-Decoding (Dao et al., 2023). Logits of all blocks have one scale, and so have the factors.
+std::vector<Sum> buildFactors(IntegerBuilder &integer, llvm::ArrayRef<Exponentials> blocks);
 
 } // namespace tilewright::quantization

@@ -15,8 +15,10 @@ constexpr int64_t leastTile = 256; // elements: of less, instructions take longe
 // A layer overlaps with its neighbors as well: more tiles must spare a part of so many of its time.
 constexpr int64_t leastGain = 32;
 constexpr int64_t mostTilesTried = 96; // beyond these, tiles take what the last ones took
-constexpr int64_t dearest = 5;         // halves of the least that many groups hand on anywhere
-constexpr size_t mostGroups = 24;      // of a region, where it may begin and end with any
+// Of many groups:
+constexpr int64_t partsOfBytes = 5; // of the least that is handed on: a cut spares one of them
+constexpr int64_t mostProducts = 4; // of a region
+constexpr size_t mostGroups = 24;   // of a region, where it may begin and end with any
 
 // On an empty chip. Nothing where it does not fit, or takes no less than `enough`.
 std::optional<int64_t> cyclesOf(LoweringContext &context, const Region &region, int64_t most,
@@ -43,7 +45,8 @@ std::optional<int64_t> cyclesOf(LoweringContext &context, const Region &region, 
 
 // Few tiles take few instructions, many overlap with their transfers: of so few tiles as fit, as
 // large as fit or all alike, twice as many and so on, those with which the region ends first.
-std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &region) {
+std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &region,
+                                     int64_t limit) {
   const std::string signature = region.signature();
   const auto known = context.tiles.find(signature);
   if (known != context.tiles.end())
@@ -52,7 +55,7 @@ std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &reg
                 fewest = llvm::divideCeilSigned(elements, most);
   std::optional<ChosenTile> best;
   auto consider = [&](int64_t size, bool isMore, int64_t interval = 1) {
-    const int64_t enough = !best    ? INT64_MAX
+    const int64_t enough = !best    ? limit
                            : isMore ? best->cycles - best->cycles / leastGain
                                     : best->cycles;
     const std::optional<int64_t> cycles = cyclesOf(context, region, size, interval, enough);
@@ -60,8 +63,8 @@ std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &reg
       best = ChosenTile{size, *cycles, interval};
   };
   if (region.products() > 2)
-    for (int64_t interval : {9, 7, 5, 3})
-      for (int64_t halves : {8, 6, 4, 3, 2})
+    for (int64_t interval : {5, 3})
+      for (int64_t halves : {6, 4, 3, 2})
         consider(std::min(elements, most * halves / 2), false, interval);
 
   // Several groups need less than each of them twice: only trials tell what fits.
@@ -117,19 +120,40 @@ public:
     };
     std::vector<Reached> reached(groups_.size() + 1);
     reached[0].cycles = 0;
+    auto reach = [&](size_t begin, size_t end, const std::optional<ChosenTile> &tile) {
+      // What does not fit alone is refused when it is lowered.
+      if (reached[begin].cycles == INT64_MAX || (!tile && end > begin + 1))
+        return;
+      const int64_t cycles = reached[begin].cycles + (tile ? tile->cycles : 0);
+      if (cycles < reached[end].cycles)
+        reached[end] = {cycles, begin, tile.value_or(ChosenTile{})};
+    };
     const std::vector<size_t> cuts = cutsOf();
+    // Of many groups, the division into the smallest pieces says what others must not take.
+    if (groups_.size() > mostGroups)
+      for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+        std::optional<ChosenTile> tile;
+        tryRegion(cuts[i], cuts[i + 1], INT64_MAX, tile);
+        reach(cuts[i], cuts[i + 1], tile);
+      }
     for (size_t from = 0; from + 1 < cuts.size(); ++from)
       for (size_t to = from + 1; to < std::min(cuts.size(), from + 1 + mostGroups); ++to) {
         const size_t begin = cuts[from], end = cuts[to];
-        std::optional<ChosenTile> tile;
-        if (!tryRegion(begin, end, tile))
+        if (reached[begin].cycles == INT64_MAX)
           break;
-        // What does not fit alone is refused when it is lowered.
-        if (!tile && end > begin + 1)
+        if (groups_.size() > mostGroups &&
+            llvm::count_if(groups_.slice(begin, end - begin), hasProduct) > mostProducts)
+          break;
+        if (groups_.size() > mostGroups &&
+            !handsOn(llvm::ArrayRef(cuts).slice(from, to - from + 1)))
           continue;
-        const int64_t cycles = reached[begin].cycles + (tile ? tile->cycles : 0);
-        if (cycles < reached[end].cycles)
-          reached[end] = {cycles, begin, tile.value_or(ChosenTile{})};
+        std::optional<ChosenTile> tile;
+        const int64_t enough = reached[end].cycles == INT64_MAX
+                                   ? INT64_MAX
+                                   : reached[end].cycles - reached[begin].cycles;
+        if (!tryRegion(begin, end, enough, tile))
+          break;
+        reach(begin, end, tile);
       }
     std::vector<ChosenRegion> chosen;
     for (size_t end = groups_.size(); end > 0; end = reached[end].from) {
@@ -145,46 +169,76 @@ public:
   }
 
 private:
-  // Where regions may begin and end. Of many groups: where less is handed on than beside it.
-  std::vector<size_t> cutsOf() const {
+  // Where regions may begin and end. Of many groups: where less is handed on than before; and
+  // anywhere between two such, where what is between them is no region.
+  std::vector<size_t> cutsOf() {
     std::vector<size_t> cuts{0};
-    std::vector<int64_t> bytes(groups_.size() + 1, 0); // handed on from before each group
-    int64_t least = INT64_MAX;
-    for (size_t i = 1; i < groups_.size(); ++i) {
-      for (kernel::GroupOp group : groups_.take_front(i))
-        if (isReadBehind(group.getResult(), i))
-          bytes[i] += elementsOf(group.getResult()) * bytesOf(group.getResult());
-      least = std::min(least, bytes[i]);
-    }
+    auto addAll = [&](size_t end) {
+      while (cuts.back() < end)
+        cuts.push_back(cuts.back() + 1);
+    };
     if (groups_.size() <= mostGroups) {
-      for (size_t i = 1; i < groups_.size(); ++i)
-        cuts.push_back(i);
-    } else {
-      auto isCheap = [&](size_t i) { return bytes[i] <= dearest * least / 2; };
-      for (size_t i = 1; i < groups_.size(); ++i) {
-        size_t end = i, cheapest = i; // of those that follow each other
-        for (; end < groups_.size() && isCheap(end); ++end)
-          cheapest = bytes[end] <= bytes[cheapest] ? end : cheapest;
-        if (end > i)
-          cuts.push_back(cheapest);
-        i = end;
-      }
+      addAll(groups_.size());
+      return cuts;
     }
-    cuts.push_back(groups_.size());
+    std::vector<size_t> cheap = cheapCuts();
+    cheap.push_back(groups_.size());
+    for (size_t end : cheap) {
+      std::optional<ChosenTile> tile;
+      if (tryRegion(cuts.back(), end, INT64_MAX, tile) && tile)
+        cuts.push_back(end);
+      else
+        addAll(end);
+    }
     return cuts;
   }
 
+  std::vector<size_t> cheapCuts() const {
+    std::vector<int64_t> bytes(groups_.size(), 0); // handed on from before each group
+    for (size_t i = 1; i < groups_.size(); ++i)
+      for (kernel::GroupOp group : groups_.take_front(i))
+        if (isReadBehind(group.getResult(), i))
+          bytes[i] += elementsOf(group.getResult()) * bytesOf(group.getResult());
+    const int64_t much =
+        *std::min_element(bytes.begin() + 1, bytes.end()) / partsOfBytes; // is spared by a cut
+    std::vector<size_t> cuts;
+    for (size_t i = 2; i < groups_.size(); ++i) {
+      if (bytes[i - 1] - bytes[i] < much)
+        continue;
+      // As late as nearly as little is handed on, if more is behind that.
+      size_t end = i;
+      while (end < groups_.size() && std::abs(bytes[end] - bytes[i]) < much)
+        ++end;
+      cuts.push_back(end < groups_.size() && bytes[end] > bytes[i] ? end - 1 : i);
+    }
+    return cuts;
+  }
+
+  // Whether at each cut but the first and the last something is handed on that a region of all
+  // would keep on chip.
+  bool handsOn(llvm::ArrayRef<size_t> cuts) const {
+    return llvm::all_of(cuts.drop_front().drop_back(), [&](size_t cut) {
+      return llvm::any_of(
+          groups_.slice(cuts.front(), cut - cuts.front()),
+          [&](kernel::GroupOp group) { return isReadWithin(group.getResult(), cut, cuts.back()); });
+    });
+  }
+
   bool isReadBehind(mlir::Value value, size_t place) const {
+    return isReadWithin(value, place, groups_.size());
+  }
+
+  bool isReadWithin(mlir::Value value, size_t begin, size_t end) const {
     return llvm::any_of(value.getUsers(), [&](mlir::Operation *user) {
       if (llvm::isa<kernel::ViewOp, kernel::StridedViewOp>(user))
-        return isReadBehind(user->getResult(0), place);
+        return isReadWithin(user->getResult(0), begin, end);
       auto group = llvm::dyn_cast<kernel::GroupOp>(user->getParentOp());
-      return group && llvm::is_contained(groups_.drop_front(place), group);
+      return group && llvm::is_contained(groups_.slice(begin, end - begin), group);
     });
   }
 
   // False: the groups are no region, and no more groups make them one.
-  bool tryRegion(size_t begin, size_t end, std::optional<ChosenTile> &tile) {
+  bool tryRegion(size_t begin, size_t end, int64_t enough, std::optional<ChosenTile> &tile) {
     if (end == begin + 1 && hasProduct(groups_[begin])) {
       tile = ChosenTile{1, convolutionCycles(context_, groups_[begin])};
       return true;
@@ -195,9 +249,13 @@ private:
     if (!region)
       return false;
     try {
-      tile = chooseTile(context_, *region);
+      tile = chooseTile(context_, *region, end == begin + 1 ? INT64_MAX : enough);
     } catch (const UserError &) { // no tile fits
     }
+    if (getenv("TWD"))
+      fprintf(stderr, "region %zu %zu: %ld (tile %ld/%ld of %ld)\n", begin, end,
+              tile ? tile->cycles : -1, tile ? tile->elements : 0, tile ? tile->interval : 0,
+              region->elements());
     return true;
   }
 

@@ -312,6 +312,33 @@ void Region::findShared() {
     }
 }
 
+// The same elements in the same order.
+static mlir::Value reshapedFrom(mlir::Value value) {
+  while (auto view = value.getDefiningOp<kernel::ViewOp>())
+    value = view->getOperand(0);
+  return value;
+}
+
+// A product's first operand is a dense tile of rows, as what reads all of them takes it.
+void Region::findInputs() {
+  Steps steps;
+  for (const Kernel &kernel : kernels_) {
+    if (!kernel.product || makerOf(productOf(kernel.product).getA()))
+      continue;
+    mlir::Value a = productOf(kernel.product).getA();
+    for (const Kernel &other : kernels_) {
+      if (!other.isReduction)
+        continue;
+      for (const Reduction::Read &read : Reduction(context_, steps, other.group).reads())
+        if (reshapedFrom(read.value) == reshapedFrom(a) && read.space == isa::Space::Spad &&
+            isShared(other, read.value, isa::Space::Spad, Signedness::Signed)) {
+          inputs_[kernel.product] = {&other, read.value};
+          shared_.insert(read.value);
+        }
+    }
+  }
+}
+
 std::optional<Region> Region::make(LoweringContext &context, llvm::ArrayRef<kernel::GroupOp> groups,
                                    llvm::ArrayRef<int> layers) {
   Region region(context, groups, layers);
@@ -348,6 +375,7 @@ std::optional<Region> Region::make(LoweringContext &context, llvm::ArrayRef<kern
   if (region.isFused() && !region.mayHandOn())
     return std::nullopt;
   region.findShared();
+  region.findInputs();
   region.chooseRange();
   return region;
 }
@@ -567,9 +595,10 @@ Tile Region::reduce(Steps &steps, Step &step, const Running &running, const Box 
 }
 
 // The products of a tile, by parts of the columns: as many as are narrowed together.
-llvm::SmallVector<Tile> Region::multiply(Steps &steps, Step &step, Running &running, const Box &box,
-                                         const HeldTensors &held) const {
+llvm::SmallVector<Tile> Region::multiply(Steps &steps, Step &step, Running &running,
+                                         const TileInFlight &tile, HeldTensors &held) const {
   const Kernel &kernel = running.kernel;
+  const Box box = boxOf(kernel, tile.box);
   ConvStage &stage = *running.stage;
   int64_t batch = 0, first = 0, rows = 1; // of the product's rows
   for (size_t i = 0; i < kernel.batch.size(); ++i) {
@@ -586,9 +615,13 @@ llvm::SmallVector<Tile> Region::multiply(Steps &steps, Step &step, Running &runn
   running.batch = batch;
   ConvStage::Input input;
   mlir::Value a = productOf(kernel.product).getA();
-  if (makerOf(a)) {
-    const int64_t depth = stage.problem().inputChannels;
-    input = {held.find(kernel::memoryOf(a))->second.buffer, one, part, rows * depth, depth, 0};
+  const int64_t depth = stage.problem().inputChannels;
+  const auto same = inputs_.find(kernel.product);
+  if (same != inputs_.end() && !heldOf(same->second.value, held))
+    loadShared(steps, step, *same->second.kernel, same->second.value, isa::Space::Spad,
+               boxOf(*same->second.kernel, tile.box), held);
+  if (const Held *tensor = heldOf(same != inputs_.end() ? same->second.value : a, held)) {
+    input = {tensor->buffer, one, part, rows * depth, depth, 0};
   } else {
     input = stage.loadInput(step.loads, batch, one, part);
   }
@@ -733,7 +766,7 @@ void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, s
     if (turns_.back().rest > 0 && each.chain && turns_[i].rest == stage)
       each.chain->useCopy(static_cast<size_t>(tile.number % context_.machine.accBanks));
     if (kernel.product && turns_[i].sums == stage)
-      tile.sums[i] = multiply(steps, step, each, box, tile.held);
+      tile.sums[i] = multiply(steps, step, each, tile, tile.held);
     if (turns_[i].rest == stage) {
       const Tile value = kernel.isReduction
                              ? reduce(steps, step, each, box, tile.held)

@@ -95,6 +95,7 @@ private:
   void giveShapes(Kernel &kernel) const;
   bool mayHandOn();
   void findShared();
+  void findInputs();
   bool isShared(const Kernel &kernel, mlir::Value value, isa::Space space, Signedness sign) const;
   void chooseRange();
   const Kernel *makerOf(mlir::Value value) const;           // null: it comes from outside
@@ -110,8 +111,8 @@ private:
   Extents tileOf(llvm::ArrayRef<int64_t> all, int64_t most) const;
   Box boxOf(const Kernel &kernel, const Box &tile) const;
   Running begin(const Kernel &kernel, Steps &steps, int64_t block, const ChannelRange &range) const;
-  llvm::SmallVector<Tile> multiply(Steps &steps, Step &step, Running &running, const Box &box,
-                                   const HeldTensors &held) const;
+  llvm::SmallVector<Tile> multiply(Steps &steps, Step &step, Running &running,
+                                   const TileInFlight &tile, HeldTensors &held) const;
   Tile compute(Steps &steps, Step &step, Running &running, const Box &box, HeldTensors &held,
                llvm::ArrayRef<Tile> sums) const;
   Tile reduce(Steps &steps, Step &step, const Running &running, const Box &box,
@@ -126,13 +127,20 @@ private:
   std::vector<Turn> turns_; // by kernel
   // Operands from outside of which a tile is loaded once, for all kernels that read it.
   llvm::SetVector<mlir::Value> shared_;
+  // By products whose first operand another kernel reads from outside, too: by that one as this.
+  struct Same {
+    const Kernel *kernel;
+    mlir::Value value;
+  };
+  llvm::DenseMap<mlir::Operation *, Same> inputs_;
   CommonRanks ranks_;
   int64_t block_ = 0; // channels whose parameters are selected at once
   int64_t range_ = 0; // channels whose parameters are resident at once, of a group alone; or all
 };
 
-// The tiles with which a region ends first. Nothing where none fits on chip.
-std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &region);
+// The tiles with which a region ends first. Nothing where none fits on chip, or ends before `limit`.
+std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &region,
+                                     int64_t limit = INT64_MAX);
 
 struct ChosenRegion {
   llvm::SmallVector<kernel::GroupOp> groups;

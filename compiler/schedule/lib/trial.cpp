@@ -1,13 +1,14 @@
 #include "trial.h"
 
 #include "tilewright/compiler/schedule/estimate.h"
+#include "tilewright/compiler/schedule/loops.h"
 
 namespace tilewright {
 
 std::optional<Trial> tryOut(LoweringContext &context, const std::function<void(Steps &)> &lower,
                             int64_t enough) {
   return emitAlone(context, lower, [&](Emitter &emitter) {
-    const int64_t cycles = estimateCycles(emitter.finish(), context.isa, context.plans,
+    const int64_t cycles = estimateCycles(rollLoops(emitter.finish(), context.isa), context.isa, context.plans,
                                           static_cast<uint64_t>(context.constants.end()), enough);
     return Trial{cycles, emitter.layout()};
   });
