@@ -22,17 +22,17 @@ constexpr uint64_t mix(uint64_t hash, uint64_t value) {
 
 class Finder {
 public:
-  Finder(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
-         const LoopMachine &machine)
+  Finder(const std::vector<StreamInstruction> &stream, const std::vector<uint32_t> &numbers,
+         const isa::Isa &isa, const LoopMachine &machine)
       : stream_(stream), machine_(machine), registers_(static_cast<size_t>(machine.registers) - 1) {
     for (const isa::Instruction &instruction : isa.instructions()) {
       isMemory_.emplace_back();
       for (const isa::Operand &operand : instruction.operands)
         isMemory_.back().push_back(operand.kind == isa::Operand::Kind::Memory);
     }
-    tree_.nodes.reserve(stream.size());
-    for (size_t i = 0; i < stream.size(); ++i)
-      tree_.nodes.push_back(leaf(i));
+    tree_.nodes.reserve(numbers.size());
+    for (uint32_t number : numbers)
+      tree_.nodes.push_back(leaf(number));
   }
 
   LoopTree find() {
@@ -53,14 +53,14 @@ private:
     LoopNode loop;
   };
 
-  LoopNode leaf(size_t index) {
+  LoopNode leaf(uint32_t index) {
     const StreamInstruction &each = stream_[index];
     const std::vector<bool> &isMemory = isMemory_[static_cast<size_t>(each.decoded.instruction)];
     uint64_t hash =
         mix(static_cast<uint64_t>(each.decoded.instruction), static_cast<uint64_t>(each.layer));
     hash = mix(hash, uint64_t(each.decoded.wait) << 32 | each.decoded.signal);
     LoopNode node;
-    node.instruction = static_cast<uint32_t>(index);
+    node.instruction = index;
     node.addresses = static_cast<uint32_t>(tree_.addresses.size());
     for (size_t i = 0; i < isMemory.size(); ++i)
       if (isMemory[i])
@@ -306,9 +306,10 @@ private:
 
 } // namespace
 
-LoopTree findLoops(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+LoopTree findLoops(const std::vector<StreamInstruction> &stream,
+                   const std::vector<uint32_t> &numbers, const isa::Isa &isa,
                    const LoopMachine &machine) {
-  return Finder(stream, isa, machine).find();
+  return Finder(stream, numbers, isa, machine).find();
 }
 
 } // namespace tilewright

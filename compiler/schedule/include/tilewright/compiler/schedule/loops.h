@@ -15,6 +15,7 @@
 #pragma once
 
 #include "tilewright/compiler/schedule/emitter.h"
+#include "tilewright/simulator/timing/instruction_timing.h"
 
 #include <vector>
 
@@ -23,5 +24,12 @@ namespace tilewright {
 // `stream` has neither loops nor base registers.
 std::vector<StreamInstruction> rollLoops(std::vector<StreamInstruction> stream,
                                          const isa::Isa &isa);
+
+// The same, where instructions of different units may change places so that more repeats, as long
+// as the program takes no longer by the estimate (line_up.h). `plans` are
+// timing::makeTimings(isa)'s.
+std::vector<StreamInstruction> makeLoops(std::vector<StreamInstruction> stream, const isa::Isa &isa,
+                                         const std::vector<timing::InstructionTiming> &plans,
+                                         uint64_t codeAddress);
 
 } // namespace tilewright
