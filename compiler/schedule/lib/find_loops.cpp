@@ -8,9 +8,14 @@ namespace tilewright {
 
 namespace {
 
-// Repeats of many copies are rolled first: two copies are often of neighbors that are alike by
-// chance, and would tear what repeats at longer periods.
-constexpr size_t orderOfCopies[] = {4, 3, 2};
+// Short repeats of many copies are rolled first: two copies are often of neighbors that are alike
+// by chance, and would tear what repeats at longer periods.
+struct Sweep {
+  size_t copies;  // at least
+  size_t longest; // period
+};
+constexpr Sweep sweeps[] = {{4, 8},        {3, 8},        {4, 64},      {3, 64},
+                            {4, SIZE_MAX}, {3, SIZE_MAX}, {2, SIZE_MAX}};
 
 // Repeats of which the registers do not suffice, until no more is expected of that run.
 constexpr int mostRefusals = 64;
@@ -39,9 +44,10 @@ public:
     keys_.clear();
     for (const LoopNode &node : tree_.nodes)
       keys_.push_back(node.key);
-    for (size_t copies : orderOfCopies) {
-      leastCopies_ = copies;
-      for (size_t period = 1; leastCopies_ * period <= keys_.size();)
+    for (const Sweep &sweep : sweeps) {
+      leastCopies_ = sweep.copies;
+      const size_t longest = std::min(sweep.longest, keys_.size() / sweep.copies);
+      for (size_t period = 1; period <= longest;)
         period = roll(period) ? 1 : period + 1; // what was rolled may repeat at shorter periods
     }
     return std::move(tree_);

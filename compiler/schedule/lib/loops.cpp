@@ -64,13 +64,16 @@ std::vector<StreamInstruction> makeLoops(std::vector<StreamInstruction> stream, 
   if (!machine)
     return stream;
   const RunRecord times = estimate(stream, isa, plans, codeAddress);
-  const std::vector<uint32_t> order = lineUp(stream, times, isa, *machine);
-  std::vector<StreamInstruction> lined = inOrder(stream, order);
-  lined = rollLoops(std::move(lined), isa);
   const int64_t most = times.cycles + times.cycles / slower;
-  if (estimateCycles(lined, isa, plans, codeAddress, most + 1) <= most)
-    return lined;
-  return rollLoops(std::move(stream), isa);
+  auto isFast = [&](const std::vector<StreamInstruction> &made) {
+    return estimateCycles(made, isa, plans, codeAddress, most + 1) <= most;
+  };
+  std::vector<StreamInstruction> made =
+      rollLoops(inOrder(stream, lineUp(stream, times, isa, *machine)), isa);
+  if (isFast(made))
+    return made;
+  made = rollLoops(stream, isa);
+  return isFast(made) ? made : stream;
 }
 
 } // namespace tilewright
