@@ -189,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"head_added",
              Network(28, 28, 16).conv(48, 1, 1).depthwise(3, 1).conv(48, 1, 1).add(1).text()},
         Case{"depthwise_first", Network(56, 56, 64).depthwise(3, 1).conv(128, 1, 1).text()},
-        Case{"two_convolutions", Network(56, 56, 16).conv(16, 3, 1).conv(128, 1, 1).text()},
+        Case{"two_convolutions", Network(56, 56, 16).conv(24, 3, 1).conv(128, 1, 1).text()},
         Case{"sum", Network(14, 14, 24)
                         .conv(168, 1, 1)
                         .depthwise(3, 1)

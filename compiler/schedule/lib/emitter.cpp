@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace tilewright {
@@ -108,7 +109,17 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   }
   if (group->largest > bankBytes)
     group->placement = Placement::Packed;
+  std::map<std::tuple<isa::Space, int64_t, std::string, Traffic, int64_t>, int> kinds;
   group->given.assign(group->work.buffers.size(), 0);
+  group->stood.assign(group->work.buffers.size(), -1);
+  for (const Buffer &buffer : group->work.buffers) {
+    const auto number = static_cast<int>(group->like.size());
+    const auto [last, isNew] = kinds.try_emplace(
+        std::tuple(buffer.space, buffer.bytes, buffer.purpose, buffer.traffic, buffer.bank),
+        number);
+    group->like.push_back(isNew ? -1 : last->second);
+    last->second = number;
+  }
   if (times_ && !ahead_.empty())
     findEarlyLoads(*group, *ahead_.back());
   last_ = group;
@@ -283,11 +294,37 @@ int64_t Emitter::largeOperand(const Group &group, const Task &task, int small) c
 }
 
 std::optional<int64_t> Emitter::allocate(Group &group, int buffer, int64_t beside) {
-  std::optional<int64_t> address =
-      allocateIn(arena(group.work.buffers[buffer].space), group, buffer, beside);
+  std::optional<int64_t> address = again(group, buffer, beside);
+  if (!address)
+    address = allocateIn(arena(group.work.buffers[buffer].space), group, buffer, beside);
   if (address)
-    group.given[buffer] = *address;
+    group.given[buffer] = group.stood[buffer] = *address;
   return address;
+}
+
+// Where a buffer like this one stood longest ago, if that is free, and another was released since:
+// addresses that come round make a program that repeats. Nothing while they are one alone.
+std::optional<int64_t> Emitter::again(const Group &group, int buffer, int64_t beside) {
+  constexpr size_t mostSeen = 16;
+  const Buffer &info = group.work.buffers[buffer];
+  if (isPlanned(group, buffer) || beside >= 0 || info.bank >= 0)
+    return std::nullopt;
+  Arena &arena = this->arena(info.space);
+  llvm::SmallVector<int64_t, mostSeen> seen;
+  std::optional<int64_t> oldest;
+  for (int before = group.like[buffer]; before >= 0 && seen.size() < mostSeen;
+       before = group.like[before]) {
+    const int64_t address = group.stood[before];
+    if (address < 0 || llvm::is_contained(seen, address))
+      continue;
+    seen.push_back(address);
+    if (arena.isFree(address, info.bytes) && arena.releasesSince(address, info.bytes) > 0)
+      oldest = address;
+  }
+  if (seen.size() < 2 || !oldest)
+    return std::nullopt;
+  arena.allocateAt(*oldest, info.bytes, info.traffic);
+  return oldest;
 }
 
 // Gives an address to each of the task's buffers that has none yet. False (and nothing but

@@ -1143,7 +1143,11 @@ RunRecord Estimator::run(int64_t enough) {
 
 RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
                    uint64_t codeAddress) {
-  const std::vector<timing::InstructionTiming> plans = timing::makeTimings(isa);
+  return estimate(stream, isa, timing::makeTimings(isa), codeAddress);
+}
+
+RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+                   const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress) {
   return Estimator(stream, isa, plans, codeAddress, Estimator::Keep::Trace).run();
 }
 

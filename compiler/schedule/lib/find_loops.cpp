@@ -8,9 +8,14 @@ namespace tilewright {
 
 namespace {
 
-// Repeats of many copies are rolled first: two copies are often of neighbors that are alike by
-// chance, and would tear what repeats at longer periods.
-constexpr size_t orderOfCopies[] = {4, 3, 2};
+// Short repeats of many copies are rolled first: two copies are often of neighbors that are alike
+// by chance, and would tear what repeats at longer periods.
+struct Sweep {
+  size_t copies;  // at least
+  size_t longest; // period
+};
+constexpr Sweep sweeps[] = {{4, 8},        {3, 8},        {4, 64},      {3, 64},
+                            {4, SIZE_MAX}, {3, SIZE_MAX}, {2, SIZE_MAX}};
 
 // Repeats of which the registers do not suffice, until no more is expected of that run.
 constexpr int mostRefusals = 64;
@@ -22,26 +27,27 @@ constexpr uint64_t mix(uint64_t hash, uint64_t value) {
 
 class Finder {
 public:
-  Finder(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
-         const LoopMachine &machine)
+  Finder(const std::vector<StreamInstruction> &stream, const std::vector<uint32_t> &numbers,
+         const isa::Isa &isa, const LoopMachine &machine)
       : stream_(stream), machine_(machine), registers_(static_cast<size_t>(machine.registers) - 1) {
     for (const isa::Instruction &instruction : isa.instructions()) {
       isMemory_.emplace_back();
       for (const isa::Operand &operand : instruction.operands)
         isMemory_.back().push_back(operand.kind == isa::Operand::Kind::Memory);
     }
-    tree_.nodes.reserve(stream.size());
-    for (size_t i = 0; i < stream.size(); ++i)
-      tree_.nodes.push_back(leaf(i));
+    tree_.nodes.reserve(numbers.size());
+    for (uint32_t number : numbers)
+      tree_.nodes.push_back(leaf(number));
   }
 
   LoopTree find() {
     keys_.clear();
     for (const LoopNode &node : tree_.nodes)
       keys_.push_back(node.key);
-    for (size_t copies : orderOfCopies) {
-      leastCopies_ = copies;
-      for (size_t period = 1; leastCopies_ * period <= keys_.size();)
+    for (const Sweep &sweep : sweeps) {
+      leastCopies_ = sweep.copies;
+      const size_t longest = std::min(sweep.longest, keys_.size() / sweep.copies);
+      for (size_t period = 1; period <= longest;)
         period = roll(period) ? 1 : period + 1; // what was rolled may repeat at shorter periods
     }
     return std::move(tree_);
@@ -53,14 +59,14 @@ private:
     LoopNode loop;
   };
 
-  LoopNode leaf(size_t index) {
+  LoopNode leaf(uint32_t index) {
     const StreamInstruction &each = stream_[index];
     const std::vector<bool> &isMemory = isMemory_[static_cast<size_t>(each.decoded.instruction)];
     uint64_t hash =
         mix(static_cast<uint64_t>(each.decoded.instruction), static_cast<uint64_t>(each.layer));
     hash = mix(hash, uint64_t(each.decoded.wait) << 32 | each.decoded.signal);
     LoopNode node;
-    node.instruction = static_cast<uint32_t>(index);
+    node.instruction = index;
     node.addresses = static_cast<uint32_t>(tree_.addresses.size());
     for (size_t i = 0; i < isMemory.size(); ++i)
       if (isMemory[i])
@@ -306,9 +312,10 @@ private:
 
 } // namespace
 
-LoopTree findLoops(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+LoopTree findLoops(const std::vector<StreamInstruction> &stream,
+                   const std::vector<uint32_t> &numbers, const isa::Isa &isa,
                    const LoopMachine &machine) {
-  return Finder(stream, isa, machine).find();
+  return Finder(stream, numbers, isa, machine).find();
 }
 
 } // namespace tilewright

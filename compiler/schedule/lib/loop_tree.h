@@ -33,7 +33,9 @@ struct LoopTree {
   std::vector<int64_t> addresses; // those of a loop are its first copy's, in order
 };
 
-LoopTree findLoops(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+// Of the instructions of the stream with these numbers, as if there were no others.
+LoopTree findLoops(const std::vector<StreamInstruction> &stream,
+                   const std::vector<uint32_t> &numbers, const isa::Isa &isa,
                    const LoopMachine &machine);
 
 std::vector<StreamInstruction> writeLoops(const std::vector<StreamInstruction> &stream,

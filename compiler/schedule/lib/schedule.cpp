@@ -599,11 +599,11 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
     result.scratchpad = emitter.plan(isa::Space::Spad);
     result.accumulators = emitter.plan(isa::Space::Acc);
   }
-  result.stream = rollLoops(std::move(result.stream), isa);
   result.layers.insert(result.layers.end(), absorbed.begin(), absorbed.end());
   result.traffic.resize(result.layers.size());
   result.tensors = planner->plan();
   result.dramBytes = static_cast<uint64_t>(constants.end());
+  result.stream = makeLoops(std::move(result.stream), isa, context.plans, result.dramBytes);
   if (!constants.bytes().empty())
     result.data.push_back({static_cast<uint64_t>(constants.base()), constants.take()});
   for (mlir::BlockArgument argument : function.getArguments())

@@ -4,6 +4,7 @@
 #include "tilewright/compiler/schedule/task_times.h"
 
 #include <gtest/gtest.h>
+#include <set>
 
 namespace tilewright {
 
@@ -71,6 +72,27 @@ TEST_F(HoistedConstants, WaitForAGroupThatBeginsOnAnEmptyChip) {
   alone.append(second_, "second");
   alone.finish();
   EXPECT_EQ(emitter.layout(), alone.layout());
+}
+
+// Of steps that are alike: a program that repeats is short.
+TEST(Emitter, AddressesComeRound) {
+  const isa::Isa isa = edge16();
+  Steps steps;
+  steps.layer = 0;
+  for (int i = 0; i < 12; ++i) {
+    const int buffer = steps.add(isa::Space::Spad, 24 * kibi, "input tile");
+    Step &step = steps.steps.emplace_back();
+    step.loads.push_back(fill(isa, buffer, 16));
+    step.compute.push_back(fill(isa, buffer, 16));
+  }
+  Emitter emitter(isa, Buffering::Double);
+  emitter.append(steps, "layer");
+  emitter.finish();
+  const std::vector<int64_t> &given = emitter.layout();
+  const std::set<int64_t> different(given.begin(), given.end());
+  EXPECT_LE(different.size(), 3u);
+  for (size_t i = different.size(); i < given.size(); ++i)
+    EXPECT_EQ(given[i], given[i - different.size()]);
 }
 
 // What the array does while weights of the group after it come in.

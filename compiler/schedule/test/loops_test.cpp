@@ -219,7 +219,7 @@ TEST(Loops, DepthIsTheMachines) {
 
 TEST(Loops, WithoutLoopsInTheDescriptionNothingIsRolled) {
   for (const char *removed : {"loop", "xadd"}) {
-    const std::string overlay = testing::TempDir() + "loops-test.yaml";
+    const std::string overlay = testing::TempDir() + "without-loops.yaml";
     std::ofstream(overlay)
         << "schema: \"tilewright/overlay/1\"\nname: \"less\"\nsummary: \"Less.\"\n"
         << "instructions: { " << removed << ": null }\n";
@@ -233,7 +233,7 @@ TEST(Loops, WithoutLoopsInTheDescriptionNothingIsRolled) {
 
 // Found by what it computes.
 TEST(Loops, TheInstructionThatAddsMayHaveAnyName) {
-  const std::string overlay = testing::TempDir() + "loops-test.yaml";
+  const std::string overlay = testing::TempDir() + "loops-by-another-name.yaml";
   std::ofstream(overlay) << R"yaml(
 schema: "tilewright/overlay/1"
 name: "other"

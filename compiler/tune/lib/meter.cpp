@@ -1,5 +1,6 @@
 #include "meter.h"
 
+#include "tilewright/compiler/schedule/loops.h"
 #include "tilewright/support/parallel.h"
 
 #include <deque>
@@ -12,8 +13,7 @@ Program Meter::programOf(const PlanAlone &alone) const {
   Program program;
   program.file = "a plan's trial";
   program.codeAddress = alone.codeAddress;
-  program.code.reserve(alone.stream.size() * static_cast<size_t>(isa_.instructionBytes()));
-  for (const StreamInstruction &each : alone.stream) {
+  for (const StreamInstruction &each : rollLoops(alone.stream, isa_)) {
     const isa::Bits bits = isa_.encode(each.decoded);
     program.code.append(bits.begin(), bits.end());
   }

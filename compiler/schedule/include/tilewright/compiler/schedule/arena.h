@@ -47,6 +47,11 @@ public:
     return this->bytes() - address - occupied(bytes);
   }
   void release(int64_t address);
+  // Buffers released since some of these bytes were; of old ones many.
+  int64_t releasesSince(int64_t address, int64_t bytes) const {
+    const int64_t at = releasedAt(address, address + occupied(bytes));
+    return at == 0 ? INT64_MAX : clock_ - at;
+  }
   // Of an empty memory: places are chosen as if it had never been used.
   void forget();
 

@@ -94,9 +94,11 @@ private:
     std::vector<int64_t> busy, all;
     int64_t bus = 0; // when the bus has done what was emitted so far, from the group's beginning
     std::vector<std::optional<int64_t>> address; // by buffer, while it is live
-    std::vector<int64_t> given;                  // by buffer: its address, once it has had one
-    bool isMirrored = false;                     // the layout stands upside down,
-    int64_t turnedBy = 0;                        // and begins so many bytes higher
+    std::vector<int64_t> stood;                  // by buffer: the same, -1: it has had none
+    std::vector<int> like; // by buffer: the last one before it that is like it, -1: there is none
+    std::vector<int64_t> given; // by buffer: its address, once it has had one
+    bool isMirrored = false;    // the layout stands upside down,
+    int64_t turnedBy = 0;       // and begins so many bytes higher
   };
   struct Pending {
     std::shared_ptr<Group> group;
@@ -149,6 +151,7 @@ private:
   void waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_t sequence);
   void fence();
   std::optional<int64_t> allocate(Group &group, int buffer, int64_t beside = -1);
+  std::optional<int64_t> again(const Group &group, int buffer, int64_t beside);
   std::optional<int64_t> allocateIn(Arena &arena, const Group &group, int buffer,
                                     int64_t beside = -1) const;
   int64_t largeOperand(const Group &group, const Task &task, int small) const;

@@ -24,6 +24,10 @@ namespace tilewright {
 RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
                    uint64_t codeAddress);
 
+// The same, with timing::makeTimings(isa) made once for many programs.
+RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+                   const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress);
+
 // The cycles alone. `plans` are timing::makeTimings(isa)'s, made once for many programs. A program
 // that takes `enough` cycles or more need not be looked at to its end: any number from `enough` on
 // may be returned for it.

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "tilewright/compiler/schedule/emitter.h"
+#include "tilewright/simulator/timing/instruction_timing.h"
 
 #include <vector>
 
@@ -23,5 +24,13 @@ namespace tilewright {
 // `stream` has neither loops nor base registers.
 std::vector<StreamInstruction> rollLoops(std::vector<StreamInstruction> stream,
                                          const isa::Isa &isa);
+
+// The same, where instructions of different units may change places so that more repeats
+// (line_up.h). By the estimate the program takes no longer: else its order stays, and if loops
+// themselves cost time, where short instructions follow each other faster than the sequencer
+// executes what loops add, it stays without them. `plans` are timing::makeTimings(isa)'s.
+std::vector<StreamInstruction> makeLoops(std::vector<StreamInstruction> stream, const isa::Isa &isa,
+                                         const std::vector<timing::InstructionTiming> &plans,
+                                         uint64_t codeAddress);
 
 } // namespace tilewright

@@ -1,0 +1,249 @@
+#include "line_up.h"
+
+#include "loop_tree.h"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <numeric>
+
+namespace tilewright {
+
+namespace {
+
+// Entries of a queue that stay free, and cycles that an instruction is in its queue before it
+// starts, at least: estimates of another order are a little different.
+constexpr size_t freeEntries = 3;
+constexpr int64_t ahead = 24;
+// Of instructions that stand at one point.
+constexpr size_t mostTogether = 24;
+
+// What it costs to put something before each instruction of a backbone.
+class Costs {
+public:
+  Costs(const LoopTree &tree, size_t count) : count_(count), costs_(2 * count + 2, point) {
+    size_t at = 0;
+    for (const LoopNode &node : tree.nodes)
+      at += visit(tree, node, at, 0);
+    for (size_t i = size() - 1; i > 0; --i)
+      costs_[i] = std::min(costs_[2 * i], costs_[2 * i + 1]);
+  }
+
+  // The least one of [first, last].
+  int least(size_t first, size_t last) const {
+    int found = std::numeric_limits<int>::max();
+    for (size_t a = first + size(), b = last + 1 + size(); a < b; a /= 2, b /= 2) {
+      if (a & 1)
+        found = std::min(found, costs_[a++]);
+      if (b & 1)
+        found = std::min(found, costs_[--b]);
+    }
+    return found;
+  }
+  // Where that is, first.
+  size_t find(size_t first, size_t last) const {
+    const int found = least(first, last);
+    while (costs_[first + size()] != found)
+      ++first;
+    return first;
+  }
+
+private:
+  static constexpr int point = 2, within = 40, between = 26, rounder = 4;
+  static constexpr int mostRound = 5;
+
+  size_t size() const { return count_ + 1; }
+
+  // Returns the instructions of the node, written out.
+  size_t visit(const LoopTree &tree, const LoopNode &node, size_t begin, int outer) {
+    if (node.loop < 0)
+      return 1;
+    const RolledLoop &loop = tree.loops[static_cast<size_t>(node.loop)];
+    size_t length = 0;
+    for (const LoopNode &each : loop.body) {
+      if (length > 0)
+        costs_[size() + begin + length] = point + outer + within;
+      length += visit(tree, each, begin + length, outer + within);
+    }
+    for (int64_t copy = 1; copy < loop.count; ++copy) {
+      const size_t at = begin + static_cast<size_t>(copy) * length;
+      int round = 0;
+      while (round < mostRound && (copy >> round & 1) == 0)
+        ++round;
+      std::copy_n(costs_.begin() + static_cast<std::ptrdiff_t>(size() + begin), length,
+                  costs_.begin() + static_cast<std::ptrdiff_t>(size() + at));
+      costs_[size() + at] = point + outer + between - rounder * round;
+    }
+    return length * static_cast<size_t>(loop.count);
+  }
+
+  size_t count_;
+  std::vector<int> costs_; // a tree of least ones; those of the backbone from size() on
+};
+
+struct Guest {
+  uint32_t index;   // in the stream
+  size_t low, high; // it may stand before these of the backbone
+};
+
+class Aligner {
+public:
+  Aligner(const std::vector<StreamInstruction> &stream, const RunRecord &times, const isa::Isa &isa,
+          const LoopMachine &machine)
+      : stream_(stream), times_(times), isa_(isa), machine_(machine) {}
+
+  std::vector<uint32_t> order() {
+    order_.reserve(stream_.size());
+    uint32_t begin = 0;
+    for (uint32_t i = 0; i < stream_.size(); ++i)
+      if (instruction(i).control != isa::Control::None) {
+        segment(begin, i);
+        order_.push_back(i);
+        begin = i + 1;
+      }
+    segment(begin, static_cast<uint32_t>(stream_.size()));
+    return std::move(order_);
+  }
+
+private:
+  const isa::Instruction &instruction(size_t i) const {
+    return isa_.instructions()[static_cast<size_t>(stream_[i].decoded.instruction)];
+  }
+  int64_t dispatched(size_t i) const { return times_.trace[i].dispatch; }
+  int64_t started(size_t i) const { return times_.trace[i].start; }
+
+  void segment(uint32_t begin, uint32_t end) {
+    std::vector<size_t> counts(isa_.units().size());
+    for (size_t i = begin; i < end; ++i)
+      ++counts[static_cast<size_t>(instruction(i).unit)];
+    const int most =
+        static_cast<int>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+    backbone_.clear();
+    guests_.clear();
+    for (uint32_t i = begin; i < end; ++i)
+      if (instruction(i).unit == most)
+        backbone_.push_back(i);
+      else
+        guests_.push_back({i, backbone_.size(), backbone_.size()});
+    if (guests_.empty() || backbone_.empty()) {
+      for (uint32_t i = begin; i < end; ++i)
+        order_.push_back(i);
+      return;
+    }
+    findWindows(begin, end, most);
+    place();
+  }
+
+  void findWindows(size_t begin, size_t end, int most) {
+    std::vector<std::vector<size_t>> earlier(isa_.units().size()); // guests, by unit
+    for (Guest &guest : guests_) {
+      std::vector<size_t> &queue = earlier[static_cast<size_t>(instruction(guest.index).unit)];
+      const size_t depth = static_cast<size_t>(
+          isa_.units()[static_cast<size_t>(instruction(guest.index).unit)].queueDepth);
+      const size_t use = depth > freeEntries ? depth - freeEntries : 1;
+      int64_t from = std::numeric_limits<int64_t>::min();
+      if (queue.size() >= use)
+        from = started(queue[queue.size() - use]);
+      const int64_t until = started(guest.index) - ahead;
+      queue.push_back(guest.index);
+      auto dispatchedAfter = [&](int64_t t) { // the first of the backbone
+        return static_cast<size_t>(
+            std::upper_bound(backbone_.begin(), backbone_.end(), t,
+                             [&](int64_t at, uint32_t i) { return at < dispatched(i); }) -
+            backbone_.begin());
+      };
+      guest.low = std::min(guest.low, dispatchedAfter(from));
+      guest.high = std::max(guest.high, dispatchedAfter(until));
+    }
+    // Waits come behind their signals.
+    std::vector<std::deque<std::pair<bool, size_t>>> tokens(
+        static_cast<size_t>(isa_.semaphores())); // of the backbone?, its number there
+    size_t spine = 0, visitor = 0;
+    for (size_t i = begin; i < end; ++i) {
+      const bool isSpine = instruction(i).unit == most;
+      const isa::DecodedInstruction &decoded = stream_[i].decoded;
+      const size_t number = isSpine ? spine++ : visitor++;
+      const uint32_t masks = decoded.wait | decoded.signal;
+      for (size_t semaphore = 0; masks >> semaphore != 0; ++semaphore) {
+        if (decoded.wait >> semaphore & 1 && !tokens[semaphore].empty()) {
+          const auto [ofSpine, giver] = tokens[semaphore].front();
+          tokens[semaphore].pop_front();
+          if (ofSpine && !isSpine)
+            guests_[number].low = std::max(guests_[number].low, giver + 1);
+          else if (!ofSpine && isSpine)
+            guests_[giver].high = std::min(guests_[giver].high, number);
+        }
+        if (decoded.signal >> semaphore & 1)
+          tokens[semaphore].emplace_back(isSpine, number);
+      }
+    }
+    for (size_t i = 1; i < guests_.size(); ++i)
+      guests_[i].low = std::max(guests_[i].low, guests_[i - 1].low);
+    for (size_t i = guests_.size() - 1; i-- > 0;)
+      guests_[i].high = std::min(guests_[i].high, guests_[i + 1].high);
+  }
+
+  void place() {
+    const Costs costs(findLoops(stream_, backbone_, isa_, machine_), backbone_.size());
+    const size_t count = guests_.size();
+    std::vector<int64_t> best(count + 1, std::numeric_limits<int64_t>::max());
+    std::vector<size_t> from(count + 1);
+    best[0] = 0;
+    for (size_t end = 1; end <= count; ++end)
+      for (size_t begin = end; begin-- > 0 && end - begin <= mostTogether;) {
+        const size_t low = guests_[end - 1].low, high = guests_[begin].high;
+        if (low > high)
+          break;
+        if (const int64_t cost = best[begin] + costs.least(low, high); cost < best[end]) {
+          best[end] = cost;
+          from[end] = begin;
+        }
+      }
+    std::vector<std::pair<size_t, size_t>> groups; // of guests: the end, where
+    for (size_t end = count; end > 0; end = from[end])
+      groups.emplace_back(end, 0);
+    std::reverse(groups.begin(), groups.end());
+    size_t begin = 0, at = 0, spine = 0;
+    for (auto &[end, where] : groups) {
+      at = costs.find(std::max(at, guests_[end - 1].low), std::max(at, guests_[begin].high));
+      for (; spine < at; ++spine)
+        order_.push_back(backbone_[spine]);
+      for (; begin < end; ++begin)
+        order_.push_back(guests_[begin].index);
+    }
+    for (; spine < backbone_.size(); ++spine)
+      order_.push_back(backbone_[spine]);
+  }
+
+  const std::vector<StreamInstruction> &stream_;
+  const RunRecord &times_;
+  const isa::Isa &isa_;
+  const LoopMachine &machine_;
+  std::vector<uint32_t> backbone_; // in the stream
+  std::vector<Guest> guests_;
+  std::vector<uint32_t> order_;
+};
+
+} // namespace
+
+std::vector<uint32_t> lineUp(const std::vector<StreamInstruction> &stream, const RunRecord &times,
+                             const isa::Isa &isa, const LoopMachine &machine) {
+  std::vector<uint32_t> order = Aligner(stream, times, isa, machine).order();
+  const int64_t most = isa.param("semaphore_max");
+  std::vector<int64_t> held(static_cast<size_t>(isa.semaphores()), 0);
+  for (uint32_t number : order) {
+    const isa::DecodedInstruction &decoded = stream[number].decoded;
+    const uint32_t masks = decoded.wait | decoded.signal;
+    for (size_t semaphore = 0; masks >> semaphore != 0; ++semaphore) {
+      held[semaphore] -= decoded.wait >> semaphore & 1;
+      held[semaphore] += decoded.signal >> semaphore & 1;
+      if (held[semaphore] >= 0 && held[semaphore] <= most)
+        continue;
+      std::iota(order.begin(), order.end(), 0);
+      return order;
+    }
+  }
+  return order;
+}
+
+} // namespace tilewright
