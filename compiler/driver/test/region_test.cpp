@@ -104,6 +104,56 @@ TEST_P(Region, GivesWhatLayersApartGive) {
   EXPECT_LT(region.dramBytes, apart.dramBytes);
 }
 
+// Scores of blocks of rows, which are reduced and narrowed block by block; what they weigh, and
+// their sums, are joined at the end: more layers than one region takes.
+Case blocksOf(int count) {
+  const std::string rows = std::to_string(24 / count), scores = "8x24x" + rows,
+                    types = "(tensor<8x24x40xi8>, !tosa.shape<3>, !tosa.shape<3>)";
+  std::string parts = "%size = tosa.const_shape {values = dense<[8, " + rows +
+                      ", 40]> : tensor<3xindex>} : () -> !tosa.shape<3>\n",
+              blocks, joined;
+  for (int i = 0; i < count; ++i) {
+    const std::string n = std::to_string(i), part = "8x" + rows + "x40", turned = "8x40x" + rows;
+    parts +=
+        "%start" + n + " = tosa.const_shape {values = dense<[0, " +
+        std::to_string(i * (24 / count)) + ", 0]> : tensor<3xindex>} : () -> !tosa.shape<3>\n%x" +
+        n + " = tosa.slice %x, %start" + n + ", %size : " + types + " -> tensor<" + part +
+        "xi8>\n%t" + n + " = tosa.transpose %x" + n + " {perms = array<i32: 0, 2, 1>} : (tensor<" +
+        part + "xi8>) -> tensor<" + turned + "xi8>\n";
+    blocks += "%p" + n + " = tosa.matmul %x, %t" + n + ", %zp, %zp : (tensor<8x24x40xi8>, tensor<" +
+              turned + "xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<" + scores + "xi32>\n%m" + n +
+              " = tosa.reduce_max %p" + n + " {axis = 2 : i32} : (tensor<" + scores +
+              "xi32>) -> tensor<8x24x1xi32>\n%d" + n + " = tosa.sub %p" + n + ", %m" + n +
+              " : (tensor<" + scores + "xi32>, tensor<8x24x1xi32>) -> tensor<" + scores +
+              "xi32>\n" + narrowed("%r" + n, "%d" + n, scores);
+    joined +=
+        "%w" + n + " = tosa.cast %r" + n + " : (tensor<" + scores + "xi8>) -> tensor<" + scores +
+        "xi32>\n%s" + n + " = tosa.reduce_sum %w" + n + " {axis = 2 : i32} : (tensor<" + scores +
+        "xi32>) -> tensor<8x24x1xi32>\n%a" + n + " = tosa.matmul %r" + n + ", %x" + n +
+        ", %zp, %zp : (tensor<" + scores + "xi8>, tensor<" + part +
+        "xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<8x24x40xi32>\n%b" + n + " = tosa.add %a" + n +
+        ", %s" + n + " : (tensor<8x24x40xi32>, tensor<8x24x1xi32>) -> tensor<8x24x40xi32>\n";
+    joined += i == 0 ? std::string()
+                     : "%c" + n + " = tosa.add %" + (i == 1 ? "b" : "c") + std::to_string(i - 1) +
+                           ", %b" + n +
+                           " : (tensor<8x24x40xi32>, tensor<8x24x40xi32>) -> tensor<8x24x40xi32>\n";
+  }
+  const std::string last = std::to_string(count - 1);
+  return {"Blocks", parts + blocks + joined + "%e = tosa.maximum %c" + last + ", %w : " +
+                        "(tensor<8x24x40xi32>, tensor<8x24x40xi32>) -> tensor<8x24x40xi32>\n"};
+}
+
+TEST(RegionOfBlocks, OfMoreLayersThanOneTakes) {
+  const std::string text = networkOf(blocksOf(6));
+  for (const char *target : {"edge16", "tiny4"}) {
+    const NetworkOutcome region = outcomeOf(text, target, true, "cycle"),
+                         apart = outcomeOf(text, target, false, "cycle");
+    EXPECT_EQ(region.output, apart.output) << target;
+    EXPECT_THAT(region.plan, HasSubstr("region of")) << target;
+    EXPECT_LT(region.cycles, apart.cycles) << target;
+  }
+}
+
 TEST(RegionOfTwoProducts, MakesASumBeforeItsReader) {
   for (const char *target : {"edge16", "tiny4"})
     EXPECT_EQ(outcomeOf(networkOf(twoProducts), target, true, "cycle").output,

@@ -14,6 +14,7 @@
 #include "tilewright/compiler/tosa/constants.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
@@ -53,8 +54,8 @@ bool isPointwise(mlir::Operation *op) {
 std::optional<OperandBoxes> throughPointwise(mlir::Operation *op, const Box &box) {
   OperandBoxes boxes(op->getNumOperands());
   const Dims all = dimsOf(op->getResult(0));
-  if (llvm::isa<tosa::RescaleOp>(op) && box.size.back() != all.back())
-    return std::nullopt; // it may have parameters of each
+  if (pointwiseOperands(op) == 0 && box.size.back() != all.back())
+    return std::nullopt; // a rescale that has parameters of each
   for (unsigned i = 0; i < std::max(1u, pointwiseOperands(op)); ++i) {
     const Dims shape = dimsOf(op->getOperand(i));
     if (shape.size() != all.size())
@@ -388,7 +389,8 @@ void hoistParts(llvm::ArrayRef<tosa::SliceOp> slices) {
     mlir::Operation *op = value.getDefiningOp();
     const bool isOurs = op && op->getNumResults() == 1 &&
                         llvm::all_of(value.getUsers(), [&](mlir::Operation *user) {
-                          return apart.contains(user) || llvm::is_contained(slices, user);
+                          return apart.contains(user) || llvm::is_contained(slices, user) ||
+                                 mlir::isOpTriviallyDead(user);
                         });
     std::vector<OperandBoxes> before;
     for (const Box &box : parts)

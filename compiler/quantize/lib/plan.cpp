@@ -313,7 +313,8 @@ private:
         return false;
       if (isa<tosa::MatMulOp>(op))
         return true;
-      if (!isa<tosa::AddOp, tosa::SubOp, tosa::MulOp, tosa::ReshapeOp>(op))
+      if (!isa<tosa::AddOp, tosa::SubOp, tosa::MulOp, tosa::ReshapeOp, tosa::TanhOp, tosa::ClampOp>(
+              op))
         return false;
       const bool isSecond =
           op->getNumOperands() > 1 &&

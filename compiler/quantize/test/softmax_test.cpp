@@ -1,6 +1,8 @@
 // Softmax, and what reads it.
 #include "quantize_fixture.h"
 
+#include <tuple>
+
 namespace tilewright {
 
 namespace {
@@ -98,6 +100,43 @@ TEST_F(Quantize, AMaskOfAnySizeCostsNothing) {
         << mask;
   }
 }
+
+// Rows of more than 512 scores, by blocks that are weighed against each other. Some blocks are left
+// out whole, and one of the odd lengths is no multiple of a block.
+class LongRow : public Quantize, public ::testing::WithParamInterface<std::tuple<int, int>> {};
+TEST_P(LongRow, IsTakenByBlocks) {
+  const auto [length, leftOut] = GetParam(); // leftOut: the first ones, or, negative, the last ones
+  const std::string n = std::to_string(length);
+  std::string values;
+  for (int i = 0; i < length; ++i)
+    values += std::string(i ? ", " : "") +
+              ((leftOut < 0 ? i >= length + leftOut : i < leftOut) ? "-10000.0" : "0.0");
+  EXPECT_GT(decibels("(%q: tensor<1x8x16xf32>, %k: tensor<1x16x" + n + "xf32>, %v: tensor<1x" + n +
+                         "x16xf32>) -> tensor<1x8x16xf32>",
+                     R"(%mask = "tosa.const"() {values = dense<[[[)" + values +
+                         "]]]> : tensor<1x1x" + n + "xf32>} : () -> tensor<1x1x" + n +
+                         R"(xf32>
+    %s = tosa.matmul %q, %k, %z, %z : (tensor<1x8x16xf32>, tensor<1x16x)" +
+                         n + "xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x" + n +
+                         "xf32>\n%a = tosa.add %s, %mask : (tensor<1x8x" + n +
+                         "xf32>, tensor<1x1x" + n + "xf32>) -> tensor<1x8x" + n + "xf32>\n" +
+                         softmaxOver("tensor<1x8x" + n + "xf32>", "tensor<1x8x1xf32>", "%a") +
+                         "%o = tosa.matmul %y, %v, %z, %z : (tensor<1x8x" + n + "xf32>, tensor<1x" +
+                         n +
+                         R"(x16xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x16xf32>
+    return %o : tensor<1x8x16xf32>)")[0],
+            25);
+  const int blocks = length > 512 ? (length + 255) / 256 : 1;
+  EXPECT_EQ(count("tosa.matmul"), 2 * blocks);
+  // No row stands anywhere whole.
+  integer_->walk([&, row = length](mlir::tosa::MatMulOp op) {
+    if (blocks > 1)
+      EXPECT_LT(llvm::cast<mlir::RankedTensorType>(op.getOutput().getType()).getShape()[2], row);
+  });
+}
+INSTANTIATE_TEST_SUITE_P(, LongRow,
+                         ::testing::Combine(::testing::Values(512, 513, 700, 1024),
+                                            ::testing::Values(0, 300, -300)));
 
 // Each row is brought to the same deviation.
 TEST_F(Quantize, NormalizationTakesRowsOfOtherDeviations) {

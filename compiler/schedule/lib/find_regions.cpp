@@ -24,9 +24,8 @@ constexpr size_t mostGroups = 24;   // of a region, where it may begin and end w
 std::optional<int64_t> cyclesOf(LoweringContext &context, const Region &region, int64_t most,
                                 int64_t interval, int64_t enough) {
   auto cyclesOfFirst = [&](int64_t tiles, int64_t limit) -> std::optional<int64_t> {
-    const std::optional<Trial> trial = tryOut(
-        context, [&](Steps &steps) { region.lower(steps, most, interval, tiles); }, limit,
-        region.products() > 0);
+    const std::optional<Trial> trial =
+        tryOut(context, [&](Steps &steps) { region.lower(steps, most, interval, tiles); }, limit);
     return trial ? std::optional(trial->cycles) : std::nullopt;
   };
   const int64_t tiles = region.tiles(most);

@@ -63,9 +63,8 @@ template <typename Chosen> int64_t enoughToLose(const std::optional<Chosen> &bes
 }
 
 // Nothing when the steps do not fit on chip. Of steps that take `enough` cycles or more it is known
-// that they do. `withLoops`: what repeats is rolled (loops.h), as in the program unless that makes
-// it slower: of use where the fetch of instructions decides.
+// that they do. What repeats is rolled (loops.h), as in the program.
 std::optional<Trial> tryOut(LoweringContext &context, const std::function<void(Steps &)> &lower,
-                            int64_t enough = INT64_MAX, bool withLoops = false);
+                            int64_t enough = INT64_MAX);
 
 } // namespace tilewright
