@@ -326,30 +326,45 @@ private:
       weights.push_back(buildExponentials(integer, logits, scores.axis, length > block));
     }
     hoistParts(slices);
-    const std::vector<Sum> factors = buildFactors(integer, weights);
-    // A mean is within the range of what it is of: 8 bits, and 16 behind them.
-    constexpr int fraction = 16;
-    const int shift = static_cast<int>(std::floor(-std::log2(factors.front().scale))) - fraction;
-    Value mean;
+    std::vector<Value> powers;
+    if (weights.size() > 1)
+      powers = buildPowers(integer, weights);
+    Sum total;
+    Value weighed;
     for (auto [i, weight] : llvm::enumerate(weights)) {
       const int64_t begin = static_cast<int64_t>(i) * block;
-      Value values;
-      {
-        // Where it stands, a move does not part those that compute.
-        OpBuilder::InsertionGuard guard(builder_);
-        builder_.setInsertionPointAfterValue(b.value);
-        values = part(integer, b.value, 1, begin, std::min(block, length - begin));
+      Sum own = totalOf(integer, weight);
+      const Quantized values = rowsOf(integer, b, begin, std::min(block, length - begin));
+      const Quantized a{reshape(integer, weight.value,
+                                {shape[0], shape[1], tensorType(values.value).getShape()[1]}),
+                        weight.parameters};
+      Value sum = multiplyMatrices(integer, op, a, values).value;
+      if (!powers.empty()) {
+        own = refinedTotal(integer, own);
+        own.value = integer.multiply(own.value, powers[i], powerBits);
+        sum =
+            integer.multiply(sum, reshape(integer, powers[i], {shape[0], shape[1], 1}), powerBits);
       }
-      const Quantized a{
-          reshape(integer, weight.value, {shape[0], shape[1], tensorType(values).getShape()[1]}),
-          weight.parameters};
-      const Accumulator sum = multiplyMatrices(integer, op, a, {values, b.parameters});
-      Value each = integer.multiply(
-          sum.value, reshape(integer, factors[i].value, {shape[0], shape[1], 1}), shift);
-      mean = mean ? integer.binary<tosa::AddOp>(mean, each) : each;
+      total = {total.value ? integer.binary<tosa::AddOp>(total.value, own.value) : own.value,
+               own.scale, total.magnitude + own.magnitude};
+      weighed = weighed ? integer.binary<tosa::AddOp>(weighed, sum) : sum;
     }
-    const double unit = std::ldexp(factors.front().scale, shift);
+    const Sum inverse = inverseOf(integer, total);
+    Value perRow = reshape(integer, inverse.value, {shape[0], shape[1], 1});
+    // A mean is within the range of what it is of: 8 bits, and 16 behind them.
+    constexpr int fraction = 16;
+    const int shift = static_cast<int>(std::floor(-std::log2(inverse.scale))) - fraction;
+    Value mean = integer.multiply(weighed, perRow, shift);
+    const double unit = std::ldexp(inverse.scale, shift);
     return {mean, {unit * b.parameters.scale}, {b.parameters.magnitude() / unit + 1}};
+  }
+
+  // Some of the rows of a product's second operand, taken where that stands: between what computes
+  // a move would part it.
+  Quantized rowsOf(IntegerBuilder &integer, const Quantized &b, int64_t begin, int64_t count) {
+    OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPointAfterValue(b.value);
+    return {part(integer, b.value, 1, begin, count), b.parameters};
   }
 
   // So many elements of one dimension.

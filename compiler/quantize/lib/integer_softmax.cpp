@@ -86,41 +86,34 @@ Exponentials buildExponentials(IntegerBuilder &integer, const Sum &logits, int64
   return result;
 }
 
-static Sum totalOf(IntegerBuilder &integer, const Exponentials &block) {
-  const auto count = double(tensorType(block.value).getShape()[block.axis]);
-  Value wide = integer.widen(block.value, block.parameters);
-  return {integer.reduce<tosa::ReduceSumOp>(wide, block.axis), 1, greatestExponential * count};
+Sum totalOf(IntegerBuilder &integer, const Exponentials &exponentials) {
+  const auto count = double(tensorType(exponentials.value).getShape()[exponentials.axis]);
+  Value wide = integer.widen(exponentials.value, exponentials.parameters);
+  return {integer.reduce<tosa::ReduceSumOp>(wide, exponentials.axis), 1,
+          greatestExponential * count};
 }
 
-std::vector<Sum> buildFactors(IntegerBuilder &integer, ArrayRef<Exponentials> blocks) {
+Sum inverseOf(IntegerBuilder &integer, const Sum &total) {
   constexpr double least = greatestExponential * 15 / 16; // of the greatest logit's alone
-  auto inverseOf = [&](const Sum &total) {
-    return powerOf(integer, total, {1, 0, -1}, least / total.scale);
-  };
-  if (blocks.size() == 1)
-    return {inverseOf(totalOf(integer, blocks.front()))};
-  constexpr int finer = 8;     // bits of sums of exponentials, which factors leave
-  constexpr int unitBits = 22; // as good as unitOfTables, in numerator and denominator alike
+  return powerOf(integer, total, {1, 0, -1}, least / total.scale);
+}
+
+Sum refinedTotal(IntegerBuilder &integer, const Sum &total) {
+  constexpr int finer = 8;
+  return {integer.binary<tosa::LogicalLeftShiftOp>(total.value,
+                                                   integer.scalarLike(total.value, 32, finer)),
+          std::ldexp(total.scale, -finer), std::ldexp(total.magnitude, finer)};
+}
+
+// unitOfTables is 2^powerBits but for 3e-5, in numerator and denominator alike.
+std::vector<Value> buildPowers(IntegerBuilder &integer, ArrayRef<Exponentials> blocks) {
   Value greatest = blocks.front().greatest.value;
   for (const Exponentials &block : blocks.drop_front())
     greatest = integer.binary<tosa::MaximumOp>(greatest, block.greatest.value);
   std::vector<Value> powers;
-  Sum total{{}, std::ldexp(1, -finer), 0};
-  for (const Exponentials &block : blocks) {
-    const Sum own = totalOf(integer, block);
+  for (const Exponentials &block : blocks)
     powers.push_back(powersOf(integer, block.greatest, greatest, deepestOfBlocks));
-    Value fine = integer.binary<tosa::LogicalLeftShiftOp>(own.value,
-                                                          integer.scalarLike(own.value, 32, finer));
-    Value part = integer.multiply(fine, powers.back(), unitBits);
-    total.value = total.value ? integer.binary<tosa::AddOp>(total.value, part) : part;
-    total.magnitude += std::ldexp(own.magnitude, finer);
-  }
-  const Sum inverse = inverseOf(total);
-  std::vector<Sum> factors;
-  for (Value power : powers)
-    factors.push_back(
-        {integer.multiply(inverse.value, power, unitBits), inverse.scale, inverse.magnitude});
-  return factors;
+  return powers;
 }
 
 } // namespace tilewright::quantization

@@ -24,10 +24,17 @@ struct Exponentials {
 Exponentials buildExponentials(IntegerBuilder &integer, const Sum &logits, int64_t axis,
                                bool isBlock);
 
-// What each block's exponentials are multiplied by, so that those of all blocks are divided by
-// their sum: of one block that sum's inverse. Of several, exponentials are of differences to the
-// block's own greatest logit, which count for less where another block has a greater one, as in
-// Flash-Decoding (Dao et al., 2023). Logits of all blocks have one scale, and so have the factors.
-std::vector<Sum> buildFactors(IntegerBuilder &integer, llvm::ArrayRef<Exponentials> blocks);
+// Of value - zeroPoint, along the axis.
+Sum totalOf(IntegerBuilder &integer, const Exponentials &exponentials);
+// Of such a sum, or of those of all blocks, each times what it counts for.
+Sum inverseOf(IntegerBuilder &integer, const Sum &total);
+
+// What the exponentials of each block, which are of differences to its own greatest logit, count
+// for beside those of the others, as in Flash-Decoding (Dao et al., 2023): 2^powerBits stands for
+// 1. Logits of all blocks have one scale.
+constexpr int powerBits = 22;
+std::vector<mlir::Value> buildPowers(IntegerBuilder &integer, llvm::ArrayRef<Exponentials> blocks);
+// The sum of one block's with bits below those of integers, which what it counts for leaves.
+Sum refinedTotal(IntegerBuilder &integer, const Sum &total);
 
 } // namespace tilewright::quantization
