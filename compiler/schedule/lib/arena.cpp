@@ -60,6 +60,14 @@ int64_t Arena::releasedAt(int64_t begin, int64_t end) const {
 
 std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement placement,
                                        int64_t reserve, int64_t beside) {
+  const std::optional<int64_t> found = find(bytes, traffic, placement, reserve, beside);
+  if (found)
+    take(*found, occupied(bytes), traffic);
+  return found;
+}
+
+std::optional<int64_t> Arena::find(int64_t bytes, Traffic traffic, Placement placement,
+                                   int64_t reserve, int64_t beside) const {
   bytes = occupied(bytes);
   // The two largest free ranges: what stays free beside a candidate.
   const Range *largest = nullptr;
@@ -148,8 +156,6 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
            {roundUp(bank * bankBytes_), (bank * bankBytes_ - bytes) / alignment_ * alignment_})
         consider(range, address);
   }
-  if (found)
-    take(*found, bytes, traffic);
   return found;
 }
 

@@ -105,14 +105,13 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   }
   if (group->largest > bankBytes)
     group->placement = Placement::Packed;
-  std::map<std::tuple<isa::Space, int64_t, std::string, Traffic, int64_t>, int> kinds;
+  std::map<std::tuple<isa::Space, int64_t, std::string, Traffic>, int> kinds;
   group->given.assign(group->work.buffers.size(), 0);
   group->stood.assign(group->work.buffers.size(), -1);
   for (const Buffer &buffer : group->work.buffers) {
     const auto number = static_cast<int>(group->like.size());
     const auto [last, isNew] = kinds.try_emplace(
-        std::tuple(buffer.space, buffer.bytes, buffer.purpose, buffer.traffic, buffer.bank),
-        number);
+        std::tuple(buffer.space, buffer.bytes, buffer.purpose, buffer.traffic), number);
     group->like.push_back(isNew ? -1 : last->second);
     last->second = number;
   }
@@ -290,7 +289,7 @@ int64_t Emitter::largeOperand(const Group &group, const Task &task, int small) c
 }
 
 std::optional<int64_t> Emitter::allocate(Group &group, int buffer, int64_t beside) {
-  std::optional<int64_t> address = again(group, buffer, beside);
+  std::optional<int64_t> address = again(group, buffer);
   if (!address)
     address = allocateIn(arena(group.work.buffers[buffer].space), group, buffer, beside);
   if (address)
@@ -298,14 +297,14 @@ std::optional<int64_t> Emitter::allocate(Group &group, int buffer, int64_t besid
   return address;
 }
 
-// Where a buffer like this one stood longest ago, if that is free, and another was released since:
-// addresses that come round make a program that repeats. Nothing while they are one alone.
-std::optional<int64_t> Emitter::again(const Group &group, int buffer, int64_t beside) {
+// Where a buffer like this one stood longest ago in the scratchpad, if that is free, another was
+// released since, and the buffer would not disturb more than where it would stand else: addresses
+// that come round make a program that repeats. Nothing while that is one address alone.
+std::optional<int64_t> Emitter::again(const Group &group, int buffer) {
   constexpr size_t mostSeen = 16;
   const Buffer &info = group.work.buffers[buffer];
-  if (isPlanned(group, buffer) || beside >= 0 || info.bank >= 0)
+  if (isPlanned(group, buffer) || info.space != isa::Space::Spad)
     return std::nullopt;
-  Arena &arena = this->arena(info.space);
   llvm::SmallVector<int64_t, mostSeen> seen;
   std::optional<int64_t> oldest;
   for (int before = group.like[buffer]; before >= 0 && seen.size() < mostSeen;
@@ -314,12 +313,17 @@ std::optional<int64_t> Emitter::again(const Group &group, int buffer, int64_t be
     if (address < 0 || llvm::is_contained(seen, address))
       continue;
     seen.push_back(address);
-    if (arena.isFree(address, info.bytes) && arena.releasesSince(address, info.bytes) > 0)
+    if (spad_.isFree(address, info.bytes) && spad_.releasesSince(address, info.bytes) > 0)
       oldest = address;
   }
   if (seen.size() < 2 || !oldest)
     return std::nullopt;
-  arena.allocateAt(*oldest, info.bytes, info.traffic);
+  const std::optional<int64_t> other =
+      spad_.find(info.bytes, info.traffic, group.placement, group.largest);
+  if (other && spad_.disturbanceAt(*other, info.bytes, info.traffic) <
+                   spad_.disturbanceAt(*oldest, info.bytes, info.traffic))
+    return std::nullopt;
+  spad_.allocateAt(*oldest, info.bytes, info.traffic);
   return oldest;
 }
 

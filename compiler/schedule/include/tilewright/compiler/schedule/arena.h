@@ -39,6 +39,13 @@ public:
   std::optional<int64_t> allocate(int64_t bytes, Traffic traffic = Traffic::Streamed,
                                   Placement placement = Placement::Spread, int64_t reserve = 0,
                                   int64_t beside = -1);
+  // Where that would be.
+  std::optional<int64_t> find(int64_t bytes, Traffic traffic, Placement placement, int64_t reserve,
+                              int64_t beside = -1) const;
+  // What a buffer there and those that are in the same banks would cost each other.
+  int64_t disturbanceAt(int64_t address, int64_t bytes, Traffic traffic) const {
+    return neighbors(address, address + occupied(bytes), traffic);
+  }
   // The same at a given address. False when some of it is taken.
   bool allocateAt(int64_t address, int64_t bytes, Traffic traffic = Traffic::Streamed);
   bool isFree(int64_t address, int64_t bytes) const;

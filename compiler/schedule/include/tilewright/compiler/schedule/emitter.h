@@ -6,9 +6,10 @@
 //    before, its constants need not, nor a chain's first inputs that were there already. They come
 //    when that has nothing more to load; weights that stream, of two groups, while the bus is idle.
 // 2. A buffer gets its address when the first task that names it is emitted, and gives it back
-// after the last (arena.h).
-// Steps that fit only as they were tried out keep the layout that they had then, turned by whole
-// banks to where the group before leaves room.
+// after the last (arena.h). One in the scratchpad gets that of a buffer like it, the one that was
+// used longest ago, so that addresses come round and programs repeat (loops.h). Steps that fit only
+// as they were tried out keep the layout that they had then, turned by whole banks to where the
+// group before leaves room.
 // 3. A `set` instruction is emitted when a register of a unit must change.
 // 4. A hazard between two units (hazards.h) that earlier edges do not already order becomes an
 // edge: a signal on the earlier instruction
@@ -147,7 +148,7 @@ private:
   void waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_t sequence);
   void fence();
   std::optional<int64_t> allocate(Group &group, int buffer, int64_t beside = -1);
-  std::optional<int64_t> again(const Group &group, int buffer, int64_t beside);
+  std::optional<int64_t> again(const Group &group, int buffer);
   std::optional<int64_t> allocateIn(Arena &arena, const Group &group, int buffer,
                                     int64_t beside = -1) const;
   int64_t largeOperand(const Group &group, const Task &task, int small) const;
