@@ -294,7 +294,8 @@ int64_t Emitter::largeOperand(const Group &group, const Task &task, int small) c
 }
 
 std::optional<int64_t> Emitter::allocate(Group &group, int buffer, int64_t beside) {
-  std::optional<int64_t> address = group.work.streamsWeights ? again(group, buffer, beside) : std::nullopt;
+  std::optional<int64_t> address =
+      group.work.streamsWeights ? again(group, buffer, beside) : std::nullopt;
   if (!address)
     address = allocateIn(arena(group.work.buffers[buffer].space), group, buffer, beside);
   if (address)

@@ -190,7 +190,8 @@ private:
     std::vector<size_t> from(count + 1);
     best[0] = 0;
     for (size_t end = 1; end <= count; ++end)
-      for (size_t begin = end; begin-- > 0 && end - begin <= mostTogether;) {
+      for (size_t together = 1; together <= std::min(end, mostTogether); ++together) {
+        const size_t begin = end - together;
         const size_t low = guests_[end - 1].low, high = guests_[begin].high;
         if (low > high)
           break;

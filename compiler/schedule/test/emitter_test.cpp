@@ -75,9 +75,10 @@ TEST_F(HoistedConstants, WaitForAGroupThatBeginsOnAnEmptyChip) {
 }
 
 // Of steps that are alike: a program that repeats is short.
-TEST(Emitter, AddressesComeRound) {
+TEST(Emitter, AddressesOfStreamsComeRound) {
   const isa::Isa isa = edge16();
   Steps steps;
+  steps.streamsWeights = true;
   steps.layer = 0;
   for (int i = 0; i < 12; ++i) {
     const int buffer = steps.add(isa::Space::Spad, 24 * kibi, "input tile");

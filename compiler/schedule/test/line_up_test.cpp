@@ -122,7 +122,7 @@ TEST_F(LineUp, IsSynchronizedAsBefore) {
   std::mt19937 random(1);
   for (int run = 0; run < 20; ++run) {
     std::string text;
-    for (int tile = 0; tile < 12; ++tile) {
+    for (int64_t tile = 0; tile < 12; ++tile) {
       text += products(static_cast<int>(random() % 9), {static_cast<int>(random() % 9)});
       const int64_t sums = 256 * (tile % 2), bytes = 0x20000 + 0x1000 * (tile % 2);
       text += fmt::format("mmul a=0, d={}, n1=1, n0=16, k=16, n=16, accumulate=0, swap=0{} "

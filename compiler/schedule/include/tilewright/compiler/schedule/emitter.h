@@ -6,9 +6,10 @@
 //    before, its constants need not, nor a chain's first inputs that were there already. They come
 //    when that has nothing more to load; weights that stream, of two groups, while the bus is idle.
 // 2. A buffer gets its address when the first task that names it is emitted, and gives it back
-// after the last (arena.h).
-// Steps that fit only as they were tried out keep the layout that they had then, turned by whole
-// banks to where the group before leaves room.
+// after the last (arena.h). Of weights that stream it is that of a buffer like it, the one that was
+// used longest ago, so that addresses come round and programs repeat (loops.h). Steps that fit only
+// as they were tried out keep the layout that they had then, turned by whole banks to where the
+// group before leaves room.
 // 3. A `set` instruction is emitted when a register of a unit must change; parameters or a table
 // are selected when others were, or none.
 // 4. A hazard between two units (hazards.h) that earlier edges do not already order becomes an

@@ -25,10 +25,10 @@ namespace tilewright {
 std::vector<StreamInstruction> rollLoops(std::vector<StreamInstruction> stream,
                                          const isa::Isa &isa);
 
-// The same, where instructions of different units may change places so that more repeats
-// (line_up.h). By the estimate the program takes no longer: else its order stays, and if loops
-// themselves cost time, where short instructions follow each other faster than the sequencer
-// executes what loops add, it stays without them. `plans` are timing::makeTimings(isa)'s.
+// The same, with instructions of different units in an order in which more repeats (line_up.h). By
+// the estimate the program takes no longer: else its order stays, and if loops themselves cost
+// time, where short instructions follow each other faster than the sequencer executes what loops
+// add, it stays without them. `plans` are timing::makeTimings(isa)'s.
 std::vector<StreamInstruction> makeLoops(std::vector<StreamInstruction> stream, const isa::Isa &isa,
                                          const std::vector<timing::InstructionTiming> &plans,
                                          uint64_t codeAddress);
