@@ -12,8 +12,8 @@
 //  reductions alone read that: they may have it on chip.
 //  4. Each group moves to the place of its last operation, where all that its operations read is
 //  known.
-//  5. A small operand made of arguments and constants alone comes first: groups between which it
-//  stood may become one region.
+//  5. A small operand made of arguments and constants alone comes first, and so does a part of one
+//  of these: groups between which it stood may become one region.
 #include "fuse.h"
 #include "scale.h"
 #include "tilewright/compiler/select/kernel_dialect.h"
@@ -303,14 +303,15 @@ bool isSmallOperand(Value value) {
 }
 
 // What a group reads from outside, and what that is a view of, each before what reads it; nothing
-// where some of it is made on the way.
-std::optional<llvm::SetVector<Operation *>> knownOperands(kernel::GroupOp group) {
+// where some of it is made on the way. `moved`: what is known by now.
+std::optional<llvm::SetVector<Operation *>>
+knownOperands(kernel::GroupOp group, const llvm::SmallPtrSet<Operation *, 16> &moved) {
   llvm::SetVector<Operation *> needed;
   for (Operation &op : group.getBody().front())
     for (Value operand : op.getOperands()) {
       SmallVector<Operation *> way;
       while (Operation *made = operand.getDefiningOp()) {
-        if (made->getParentOp() == group.getOperation())
+        if (made->getParentOp() == group.getOperation() || moved.contains(made))
           break;
         if (!llvm::isa<kernel::ViewOp, tosa::ConstOp>(made))
           return std::nullopt;
@@ -322,6 +323,13 @@ std::optional<llvm::SetVector<Operation *>> knownOperands(kernel::GroupOp group)
       needed.insert(way.rbegin(), way.rend());
     }
   return needed;
+}
+
+// Whether it copies a part of one tensor and does nothing else.
+bool isPart(kernel::GroupOp group) {
+  auto operations = group.getBody().front().without_terminator();
+  return llvm::hasSingleElement(operations) && llvm::isa<kernel::AssembleOp>(*operations.begin()) &&
+         operations.begin()->getNumOperands() == 1;
 }
 
 void moveSmallOperandsUp(Block &body) {
@@ -337,11 +345,12 @@ void moveSmallOperandsUp(Block &body) {
   };
   const SmallVector<kernel::GroupOp> groups(body.getOps<kernel::GroupOp>());
   for (kernel::GroupOp group : groups) {
-    if (!isSmallOperand(group.getResult()) ||
-        !llvm::all_of(group.getBody().front().without_terminator(),
-                      [](Operation &op) { return hasScalarFunction(&op); }))
+    const bool isSmall = isSmallOperand(group.getResult()) &&
+                         llvm::all_of(group.getBody().front().without_terminator(),
+                                      [](Operation &op) { return hasScalarFunction(&op); });
+    if (!isSmall && !isPart(group))
       continue;
-    if (const std::optional<llvm::SetVector<Operation *>> needed = knownOperands(group)) {
+    if (const std::optional<llvm::SetVector<Operation *>> needed = knownOperands(group, moved)) {
       llvm::for_each(*needed, moveUp);
       moveUp(group);
     }
