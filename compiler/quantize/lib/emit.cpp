@@ -430,7 +430,8 @@ private:
   template <typename Op>
   Accumulator combineAlike(IntegerBuilder &integer, Value left, Value right, bool saturates,
                            double step) {
-    if (isSum(left) || isSum(right)) {
+    // What is far below the greatest logit may be cut off; the logits' own steps may not.
+    if (saturates || isSum(left) || isSum(right)) {
       // What a constant has below all values never is a maximum, nor a minimum what it has above.
       const bool hasHigh = !saturates && !std::is_same_v<Op, tosa::MinimumOp>,
                  hasLow = !saturates && !std::is_same_v<Op, tosa::MaximumOp>;

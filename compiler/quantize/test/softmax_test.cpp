@@ -126,7 +126,7 @@ TEST_P(LongRow, IsTakenByBlocks) {
                          R"(x16xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x16xf32>
     return %o : tensor<1x8x16xf32>)")[0],
             25);
-  const int blocks = length > 512 ? (length + 255) / 256 : 1;
+  const int blocks = length > 512 ? (length + 383) / 384 : 1;
   EXPECT_EQ(count("tosa.matmul"), 2 * blocks);
   // No row stands anywhere whole.
   integer_->walk([&, row = length](mlir::tosa::MatMulOp op) {

@@ -307,14 +307,17 @@ std::optional<int64_t> Emitter::allocate(Group &group, int buffer, int64_t besid
 // addresses that come round make a program that repeats. Nothing while they are one alone.
 std::optional<int64_t> Emitter::again(const Group &group, int buffer, int64_t beside) {
   constexpr size_t mostSeen = 16;
+  constexpr int mostLookedAt = 64; // few addresses may be those of very many buffers
   const Buffer &info = group.work.buffers[buffer];
   if (isPlanned(group, buffer) || beside >= 0 || info.bank >= 0)
     return std::nullopt;
   Arena &arena = this->arena(info.space);
   llvm::SmallVector<int64_t, mostSeen> seen;
   std::optional<int64_t> oldest;
-  for (int before = group.like[buffer]; before >= 0 && seen.size() < mostSeen;
-       before = group.like[before]) {
+  int lookedAt = 0;
+  for (int before = group.like[buffer];
+       before >= 0 && seen.size() < mostSeen && lookedAt < mostLookedAt;
+       before = group.like[before], ++lookedAt) {
     const int64_t address = group.stood[before];
     if (address < 0 || llvm::is_contained(seen, address))
       continue;

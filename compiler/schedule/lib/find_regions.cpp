@@ -252,10 +252,6 @@ private:
       tile = chooseTile(context_, *region, end == begin + 1 ? INT64_MAX : enough);
     } catch (const UserError &) { // no tile fits
     }
-    if (getenv("TWD"))
-      fprintf(stderr, "region %zu %zu: %ld (tile %ld/%ld of %ld)\n", begin, end,
-              tile ? tile->cycles : -1, tile ? tile->elements : 0, tile ? tile->interval : 0,
-              region->elements());
     return true;
   }
 
