@@ -326,7 +326,7 @@ private:
 
   // Rows of scores of 32 bits fill the accumulators: long ones are taken by blocks of nearly one
   // length, so that there are many rows beside each other.
-  static constexpr int64_t longestRow = 512;
+  static constexpr int64_t longestRow = 640;
   static int64_t blockOf(int64_t length) {
     constexpr int64_t longest = 384, step = 16;
     const int64_t count = (length + longest - 1) / longest;

@@ -101,7 +101,27 @@ TEST_F(Quantize, AMaskOfAnySizeCostsNothing) {
   }
 }
 
-// Rows of more than 512 scores, by blocks that are weighed against each other. Some blocks are left
+// A mask of its own for each of a batch, behind scores of 8 bits.
+TEST_F(Quantize, AMaskOfABatchLeavesTheScoresTheirSteps) {
+  std::string values;
+  for (int i = 0; i < 2 * 64; ++i)
+    values += std::string(i % 64 ? ", " : i ? "]], [[" : "") + (i % 3 ? "0.0" : "-3.0e38");
+  EXPECT_GT(
+      decibels("(%q: tensor<2x8x16xf32>, %k: tensor<2x16x64xf32>, %v: tensor<2x64x16xf32>) -> "
+               "tensor<2x8x16xf32>",
+               R"(%mask = "tosa.const"() {values = dense<[[[)" + values +
+                   R"(]]]> : tensor<2x1x64xf32>} : () -> tensor<2x1x64xf32>
+    %s = tosa.matmul %q, %k, %z, %z : (tensor<2x8x16xf32>, tensor<2x16x64xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x8x64xf32>
+    %m = tosa.tanh %s : (tensor<2x8x64xf32>) -> tensor<2x8x64xf32>
+    %a = tosa.add %m, %mask : (tensor<2x8x64xf32>, tensor<2x1x64xf32>) -> tensor<2x8x64xf32>
+    )" + softmaxOver("tensor<2x8x64xf32>", "tensor<2x8x1xf32>", "%a") +
+                   R"(
+    %o = tosa.matmul %y, %v, %z, %z : (tensor<2x8x64xf32>, tensor<2x64x16xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x8x16xf32>
+    return %o : tensor<2x8x16xf32>)")[0],
+      25);
+}
+
+// Rows of more than 640 scores, by blocks that are weighed against each other. Some blocks are left
 // out whole, and one of the odd lengths is no multiple of a block.
 class LongRow : public Quantize, public ::testing::WithParamInterface<std::tuple<int, int>> {};
 TEST_P(LongRow, IsTakenByBlocks) {
@@ -126,7 +146,7 @@ TEST_P(LongRow, IsTakenByBlocks) {
                          R"(x16xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x16xf32>
     return %o : tensor<1x8x16xf32>)")[0],
             25);
-  const int blocks = length > 512 ? (length + 383) / 384 : 1;
+  const int blocks = length > 640 ? (length + 383) / 384 : 1;
   EXPECT_EQ(count("tosa.matmul"), 2 * blocks);
   // No row stands anywhere whole.
   integer_->walk([&, row = length](mlir::tosa::MatMulOp op) {
@@ -135,7 +155,7 @@ TEST_P(LongRow, IsTakenByBlocks) {
   });
 }
 INSTANTIATE_TEST_SUITE_P(, LongRow,
-                         ::testing::Combine(::testing::Values(512, 513, 700, 1024),
+                         ::testing::Combine(::testing::Values(640, 641, 700, 1024),
                                             ::testing::Values(0, 300, -300)));
 
 // Each row is brought to the same deviation.

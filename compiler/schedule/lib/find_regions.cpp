@@ -15,10 +15,10 @@ constexpr int64_t leastTile = 256; // elements: of less, instructions take longe
 // A layer overlaps with its neighbors as well: more tiles must spare a part of so many of its time.
 constexpr int64_t leastGain = 32;
 constexpr int64_t mostTilesTried = 96; // beyond these, tiles take what the last ones took
-// Of many groups:
-constexpr int64_t partsOfBytes = 5; // of the least that is handed on: a cut spares one of them
-constexpr int64_t mostProducts = 4; // of a region
-constexpr size_t mostGroups = 24;   // of a region, where it may begin and end with any
+constexpr int64_t mostProducts = 4;    // of a region
+// Of the least that many groups hand on anywhere: a cut spares one of so many parts.
+constexpr int64_t partsOfBytes = 5;
+constexpr size_t mostGroups = 24; // of a region, where it may begin and end with any
 
 // On an empty chip. Nothing where it does not fit, or takes no less than `enough`.
 std::optional<int64_t> cyclesOf(LoweringContext &context, const Region &region, int64_t most,
@@ -141,8 +141,7 @@ public:
         const size_t begin = cuts[from], end = cuts[to];
         if (reached[begin].cycles == INT64_MAX)
           break;
-        if (groups_.size() > mostGroups &&
-            llvm::count_if(groups_.slice(begin, end - begin), hasProduct) > mostProducts)
+        if (llvm::count_if(groups_.slice(begin, end - begin), hasProduct) > mostProducts)
           break;
         if (groups_.size() > mostGroups &&
             !handsOn(llvm::ArrayRef(cuts).slice(from, to - from + 1)))
