@@ -61,6 +61,26 @@ static size_t timesIn(const std::string &text, const std::string &part) {
   return times;
 }
 
+// Row by row: what repeats a tensor reads rows that follow each other.
+TEST(InPlace, ATensorThatIsRepeatedBesideItselfIsCopied) {
+  CompileOptions options;
+  options.model = ::testing::TempDir() + "/in_place_test_repeated.mlir";
+  std::ofstream(options.model) << R"(
+func.func @main(%x: tensor<1x10x600xi32>) -> (tensor<1x10x1800xi32>, tensor<1x10x600xi32>) {
+    %zp = "tosa.const"() {values = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+    %a = tosa.abs %x : (tensor<1x10x600xi32>) -> tensor<1x10x600xi32>
+    %s = tosa.const_shape {values = dense<[1, 1, 2]> : tensor<3xindex>} : () -> !tosa.shape<3>
+    %t = tosa.tile %a, %s : (tensor<1x10x600xi32>, !tosa.shape<3>) -> tensor<1x10x1200xi32>
+    %y = tosa.concat %a, %t {axis = 2 : i32} : (tensor<1x10x600xi32>, tensor<1x10x1200xi32>) -> tensor<1x10x1800xi32>
+    %z = tosa.negate %a, %zp, %zp : (tensor<1x10x600xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<1x10x600xi32>
+    return %y, %z : tensor<1x10x1800xi32>, tensor<1x10x600xi32>
+})";
+  const std::vector<int32_t> y = run(compile(options).output);
+  for (int64_t row = 0; row < 10; ++row)
+    for (int64_t column = 0; column < 1800; ++column)
+      ASSERT_EQ(y[static_cast<size_t>(row * 1800 + column)], a(row * 600 + column % 600));
+}
+
 TEST(InPlace, TensorsBehindEachOtherAreNotCopied) {
   CompileResult result = compileText(R"(
     %y = tosa.concat %a, %b {axis = 1 : i32} : (tensor<1x10x600xi32>, tensor<1x10x600xi32>) -> tensor<1x20x600xi32>

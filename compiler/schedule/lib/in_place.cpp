@@ -78,6 +78,13 @@ static bool isReadOtherwise(mlir::Value value, const Assemblies &assemblies) {
   });
 }
 
+// Whether several regions of an assembly are of one tensor.
+static bool isTakenTwice(kernel::AssembleOp assembly, mlir::Value memory) {
+  return llvm::count_if(assembly.getRegions(), [&](mlir::Attribute attribute) {
+           return kernel::memoryOf(sourceOf(assembly, *kernel::decode(attribute))) == memory;
+         }) > 1;
+}
+
 // The place of a region's source in the result, if the region is all of a group's result and lies
 // there as one run or row by row.
 static std::optional<InPlace::Part> partOf(kernel::GroupOp assembly, mlir::Value source,
@@ -96,6 +103,8 @@ static std::optional<InPlace::Part> partOf(kernel::GroupOp assembly, mlir::Value
         (row * bytesOf(memory) < longRun && isReadOtherwise(memory, assemblies)))
       return std::nullopt;
     part.pitch = to[0];
+    if (isTakenTwice(assemblyOf(assembly), memory)) // moves read rows that follow each other
+      return std::nullopt;
   }
   const bool isWhole = sizes.size() <= 2 &&
                        sizes.front() * (sizes.size() == 2 ? sizes.back() : 1) == elementsOf(memory);
