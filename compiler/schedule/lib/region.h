@@ -43,7 +43,8 @@ public:
   int64_t mostElements() const;
   int64_t tiles(int64_t most) const; // of at most so many elements
   // The first `mostTiles` of them. A tile begins `interval` stages after the one before, which is
-  // odd: products are in every other stage, so that the array and the vector unit have work in each.
+  // odd: products are in every other stage, so that the array and the vector unit have work in
+  // each.
   void lower(Steps &steps, int64_t most, int64_t interval, int64_t mostTiles = INT64_MAX) const;
   std::string words(int64_t most) const;
   // Groups of which this is equal take the same time.
@@ -138,7 +139,8 @@ private:
   int64_t range_ = 0; // channels whose parameters are resident at once, of a group alone; or all
 };
 
-// The tiles with which a region ends first. Nothing where none fits on chip, or ends before `limit`.
+// The tiles with which a region ends first. Nothing where none fits on chip, or ends before
+// `limit`.
 std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &region,
                                      int64_t limit = INT64_MAX);
 

@@ -13,7 +13,8 @@ namespace tilewright {
 class ControlFlow {
 public:
   ControlFlow(const isa::Isa &isa, const Program &program);
-  // Of so many instructions, from the first one on, that stand elsewhere: `program` is for messages.
+  // Of so many instructions, from the first one on, that stand elsewhere: `program` is for
+  // messages.
   ControlFlow(const isa::Isa &isa, const Program &program, uint64_t instructions);
 
   uint64_t pc() const { return pc_; }
