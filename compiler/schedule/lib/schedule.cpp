@@ -80,6 +80,10 @@ public:
       : inPlace_(inPlace), chains_(chains) {
     for (mlir::BlockArgument argument : function.getArguments())
       live_[argument] = {bytesFor(argument), 0, 0};
+    for (const auto &[place, run] : chains.byFirst)
+      for (const Chains::Chain &chain : run.chains)
+        for (kernel::GroupOp group : llvm::ArrayRef(chain.chained.groups).drop_back())
+          madeAgain_.insert(group);
     int64_t step = 0;
     llvm::DenseMap<mlir::Operation *, int64_t> steps;
     for (mlir::Operation &op : function.getBody().front())
@@ -189,7 +193,7 @@ private:
   void replace(kernel::GroupOp group) {
     mlir::Value result = group.getResult();
     if (inPlace_.parts.contains(result) || inPlace_.moves.contains(result) ||
-        chains_.onChip.contains(result) || !goesByRows(group))
+        chains_.onChip.contains(result) || !goesByRows(group) || madeAgain_.contains(group))
       return;
     for (mlir::Value operand : inputsOf(group))
       if (!inPlace_.parts.contains(operand) && !holdsParts(operand) &&
@@ -212,8 +216,10 @@ private:
 
   const InPlace &inPlace_;
   const Chains &chains_;
-  llvm::MapVector<mlir::Value, LiveTensor> live_;               // by storage
-  llvm::DenseMap<mlir::Value, mlir::Value> replaced_;           // storage, by result
+  llvm::MapVector<mlir::Value, LiveTensor> live_;     // by storage
+  llvm::DenseMap<mlir::Value, mlir::Value> replaced_; // storage, by result
+  // Of fused stacks all groups but the last: they make rows again that several tiles read.
+  llvm::DenseSet<mlir::Operation *> madeAgain_;
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> firsts_; // of a chain, by its last group
   std::deque<Scatter> scatters_;
   MemoryPlan plan_;
