@@ -177,14 +177,6 @@ bool movesData(mlir::Operation *op) {
   return llvm::isa<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp>(op);
 }
 
-mlir::Value makeSlice(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value,
-                      const Box &box) {
-  auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
-  return tosa::SliceOp::create(builder, location, type.clone(box.size), value,
-                               makeShape(builder, location, box.start),
-                               makeShape(builder, location, box.size));
-}
-
 // The operation on parts of its operands, which yields the part `box`.
 mlir::Value makePart(mlir::OpBuilder &builder, mlir::Operation *op, const Box &box,
                      mlir::ValueRange operands) {
@@ -300,7 +292,7 @@ private:
     for (const auto &[known, part] : slices_[value])
       if (known == box)
         return part;
-    mlir::Value part = makeSlice(builder, location, value, box);
+    mlir::Value part = makeSlice(builder, location, value, box.start, box.size);
     slices_[value].push_back({box, part});
     return part;
   }
@@ -324,10 +316,6 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> made_;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<Box, mlir::Value>>> slices_;
 };
-
-} // namespace
-
-namespace {
 
 // Operations of which each slice gets a part of its own.
 using Apart = llvm::SmallPtrSet<mlir::Operation *, 8>;
@@ -365,7 +353,7 @@ mlir::Value partOf(mlir::OpBuilder &builder, mlir::Value value, const Box &box,
     // Where it stands, a move does not part those that compute.
     mlir::OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfterValue(value);
-    return makeSlice(builder, value.getLoc(), value, box);
+    return makeSlice(builder, value.getLoc(), value, box.start, box.size);
   }
   const OperandBoxes boxes = *through(op, box);
   llvm::SmallVector<mlir::Value> operands(op->getOperands());

@@ -319,8 +319,8 @@ private:
     std::vector<Exponentials> weights;
     for (int64_t begin = 0; begin < length; begin += block) {
       Sum logits = scores.logits;
-      logits.value =
-          part(integer, logits.value, scores.axis, begin, std::min(block, length - begin));
+      logits.value = makeSliceOfAxis(builder_, integer.location(), logits.value, scores.axis, begin,
+                                     std::min(block, length - begin));
       if (length > block)
         slices.push_back(logits.value.getDefiningOp<tosa::SliceOp>());
       weights.push_back(buildExponentials(integer, logits, scores.axis, length > block));
@@ -364,20 +364,7 @@ private:
   Quantized rowsOf(IntegerBuilder &integer, const Quantized &b, int64_t begin, int64_t count) {
     OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPointAfterValue(b.value);
-    return {part(integer, b.value, 1, begin, count), b.parameters};
-  }
-
-  // So many elements of one dimension.
-  Value part(IntegerBuilder &integer, Value value, int64_t axis, int64_t begin, int64_t size) {
-    SmallVector<int64_t> shape(tensorType(value).getShape());
-    if (size == shape[axis])
-      return value;
-    SmallVector<int64_t> start(shape.size(), 0);
-    start[axis] = begin;
-    shape[axis] = size;
-    return tosa::SliceOp::create(builder_, integer.location(), tensorType(value).clone(shape),
-                                 value, makeShape(builder_, integer.location(), start),
-                                 makeShape(builder_, integer.location(), shape));
+    return {makeSliceOfAxis(builder_, integer.location(), b.value, 1, begin, count), b.parameters};
   }
 
   Accumulator multiplyMatrices(IntegerBuilder &integer, tosa::MatMulOp op, const Quantized &a,

@@ -122,4 +122,21 @@ Value makeTranspose(OpBuilder &builder, Location location, Value value,
                                    permutation);
 }
 
+Value makeSlice(OpBuilder &builder, Location location, Value value, ArrayRef<int64_t> start,
+                ArrayRef<int64_t> size) {
+  if (shapeOf(value) == size)
+    return value;
+  return tosa::SliceOp::create(builder, location, tensorType(value).clone(size), value,
+                               makeShape(builder, location, start),
+                               makeShape(builder, location, size));
+}
+
+Value makeSliceOfAxis(OpBuilder &builder, Location location, Value value, int64_t axis,
+                      int64_t start, int64_t size) {
+  SmallVector<int64_t> starts(shapeOf(value).size(), 0), sizes(shapeOf(value));
+  starts[axis] = start;
+  sizes[axis] = size;
+  return makeSlice(builder, location, value, starts, sizes);
+}
+
 } // namespace tilewright

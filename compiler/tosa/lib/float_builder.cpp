@@ -129,18 +129,11 @@ mlir::Value FloatBuilder::transpose(mlir::Value a, llvm::ArrayRef<int32_t> permu
 
 mlir::Value FloatBuilder::slice(mlir::Value a, llvm::ArrayRef<int64_t> start,
                                 llvm::ArrayRef<int64_t> size) {
-  if (shapeOf(a) == size)
-    return a;
-  return tosa::SliceOp::create(builder_, location_, type(size, mlir::getElementTypeOrSelf(a)), a,
-                               makeShape(builder_, location_, start),
-                               makeShape(builder_, location_, size));
+  return makeSlice(builder_, location_, a, start, size);
 }
 
 mlir::Value FloatBuilder::sliceAxis(mlir::Value a, int64_t axis, int64_t start, int64_t size) {
-  Shape sizes = sizesOf(a), starts(sizes.size(), 0);
-  sizes[axis] = size;
-  starts[axis] = start;
-  return slice(a, starts, sizes);
+  return makeSliceOfAxis(builder_, location_, a, axis, start, size);
 }
 
 mlir::Value FloatBuilder::pad(mlir::Value a, llvm::ArrayRef<int64_t> before,

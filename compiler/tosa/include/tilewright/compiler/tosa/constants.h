@@ -42,5 +42,10 @@ mlir::Value makeReshape(mlir::OpBuilder &builder, mlir::Location location, mlir:
                         llvm::ArrayRef<int64_t> shape);
 mlir::Value makeTranspose(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value,
                           llvm::ArrayRef<int32_t> permutation);
+mlir::Value makeSlice(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value,
+                      llvm::ArrayRef<int64_t> start, llvm::ArrayRef<int64_t> size);
+// `size` elements of one dimension, from `start` on.
+mlir::Value makeSliceOfAxis(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value,
+                            int64_t axis, int64_t start, int64_t size);
 
 } // namespace tilewright
