@@ -30,7 +30,7 @@ KILLERS = (
     random_programs(8, first=1, seconds=20),
     Killer("rows onto rows", "rtl-test", f"*Lockstep.Rows*/{MACHINE}", 20),
     Killer("pieces across two banks", "rtl-test", f"*Lockstep.Pieces*/{MACHINE}", 20),
-    Killer("values beyond their range", "rtl-test", f"*Lockstep.Values*/{MACHINE}", 20),
+    Killer("values beyond their range, values by channel", "rtl-test", f"*Lockstep.Values*/{MACHINE}", 20),
     Killer("a bus that refuses", "rtl-array-test", "Bus*", 20),
     Killer("a host's transactions", "rtl-array-test", "HostPort*", 20),
     Killer("the driver as firmware", "rtl-array-test", "Firmware*", 60),
