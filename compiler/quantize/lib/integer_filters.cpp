@@ -65,7 +65,7 @@ IntegerFilter IntegerFilters::filterFor(Operation *op, Value result, const Param
     found.input = x;
   } else if (isa<tosa::DepthwiseConv2DOp>(op) || plan_.precision == Precision::Mixed) {
     found.isNarrowed = true;
-    found.factors = channelFactors(statistics_.observed.ranges.find(read)->second, strengthFor(op));
+    found.factors = factorsOf(statistics_.observed, read, strengthFor(op));
     found.input = narrowedParameters(statistics_, read, found.factors, plan_.precision);
   } else {
     std::tie(found.factors, found.input) = highPartOf(statistics_, read, x, strengthFor(op));

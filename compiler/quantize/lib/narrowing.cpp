@@ -59,7 +59,7 @@ Quantized narrowed(IntegerBuilder &integer, const Accumulator &sum,
 std::pair<std::vector<double>, Parameters> highPartOf(const Statistics &statistics, Value real,
                                                       const Parameters &wide, double strength) {
   const std::vector<ChannelRange> &ranges = statistics.observed.ranges.find(real)->second;
-  std::vector<double> factors = channelFactors(ranges, strength);
+  std::vector<double> factors = factorsOf(statistics.observed, real, strength);
   auto [low, high] = scaledRange(statistics, real, {});
   low *= rangeMargin, high *= rangeMargin;
   for (size_t c = 0; c < factors.size(); ++c) {

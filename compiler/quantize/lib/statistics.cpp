@@ -253,6 +253,7 @@ Observations observe(const FloatExecutable &executable, const Samples &samples, 
       }
   }
   Observations observed;
+  observed.samples = samples.size();
   constexpr size_t least = 4, most = 16; // a quarter of the samples, but so many
   size_t quarter = std::clamp(samples.size() / 4, least, most);
   observed.further.assign(std::min(quarter, samples.size()), std::vector<Tensor>(further));
@@ -276,6 +277,16 @@ Observations observe(const FloatExecutable &executable, const Samples &samples, 
   return observed;
 }
 
+std::vector<double> factorsOf(const Observations &observed, Value value, double strength) {
+  constexpr int64_t fewest = 128; // values of a channel
+  const std::vector<ChannelRange> &ranges = observed.ranges.find(value)->second;
+  const auto channels = static_cast<int64_t>(ranges.size());
+  if (static_cast<int64_t>(observed.samples) * tensorType(value).getNumElements() <
+      fewest * channels)
+    return std::vector<double>(ranges.size(), 1);
+  return channelFactors(ranges, strength);
+}
+
 Statistics statisticsOf(const Observations &observed, const FloatExecutable &executable,
                         const Samples &samples, const Plan &plan, const Equalization &equalization,
                         bool withCounts, unsigned threads) {
@@ -284,8 +295,11 @@ Statistics statisticsOf(const Observations &observed, const FloatExecutable &exe
   for (Value value : observed.watched) {
     const std::vector<ChannelRange> &ranges = observed.ranges.find(value)->second;
     ScaledHistogram &scaled = histograms.emplace_back();
-    if (equalization.contains(value)) {
-      scaled.factors = channelFactors(ranges, equalization.lookup(value));
+    if (equalization.contains(value))
+      scaled.factors = factorsOf(observed, value, equalization.lookup(value));
+    if (llvm::all_of(scaled.factors, [](double factor) { return factor == 1; }))
+      scaled.factors.clear();
+    if (!scaled.factors.empty()) {
       statistics.channelFactors[value] = scaled.factors;
       // A pool in between takes the greatest of scaled values.
       if (auto pool = dyn_cast<tosa::MaxPool2dOp>(*value.user_begin()))

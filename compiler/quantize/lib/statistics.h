@@ -19,11 +19,16 @@ struct Observations {
   // Of each channel, unscaled.
   llvm::DenseMap<mlir::Value, std::vector<double>> means;
   llvm::DenseMap<mlir::Value, std::vector<ChannelRange>> ranges;
+  size_t samples = 0;
   // Second moments of what each convolution reads (moments.h), for those that are worth it.
   llvm::DenseMap<mlir::Operation *, Moments> moments;
   // What `executable` shows behind `watched`, of each of the first samples.
   std::vector<std::vector<Tensor>> further;
 };
+
+// Factors for the channels of a watched tensor (equalize.h). 1 for all where too few values of each
+// were seen to tell its range: what is unseen would leave it, and be cut off.
+std::vector<double> factorsOf(const Observations &observed, mlir::Value value, double strength);
 
 // What there are statistics of: all values with a range, and what convolutions read. The same for
 // plans of every precision.

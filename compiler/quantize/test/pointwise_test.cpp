@@ -42,6 +42,26 @@ TEST_F(Quantize, EqualizesChannelsBehindATable) {
   EXPECT_TRUE(isPerChannel);
 }
 
+TEST_F(Quantize, FewValuesTellNoChannelsRange) {
+  // As above, of one pixel: on other samples channels would leave the ranges that some values show.
+  decibels("(%x: tensor<1x1x1x2xf32>) -> tensor<1x1x1x2xf32>", R"(
+    %w0 = "tosa.const"() {values = dense<[[[[32.0, 1.0]]], [[[0.02, 0.04]]]]> : tensor<2x1x1x2xf32>} : () -> tensor<2x1x1x2xf32>
+    %b0 = "tosa.const"() {values = dense<0.0> : tensor<2xf32>} : () -> tensor<2xf32>
+    %w2 = "tosa.const"() {values = dense<[[[[0.1, 4.0]]], [[[4.0, 0.1]]]]> : tensor<2x1x1x2xf32>} : () -> tensor<2x1x1x2xf32>
+    %c0 = tosa.conv2d %x, %w0, %b0, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x1x1x2xf32>, tensor<2x1x1x2xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x1x2xf32>
+    %t = tosa.tanh %c0 : (tensor<1x1x1x2xf32>) -> tensor<1x1x1x2xf32>
+    %d = tosa.conv2d %t, %w2, %b0, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x1x1x2xf32>, tensor<2x1x1x2xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x1x2xf32>
+    return %d : tensor<1x1x1x2xf32>)");
+  int tables = 0;
+  integer_->walk([&](mlir::tosa::TableOp op) {
+    ++tables;
+    EXPECT_FALSE(llvm::cast<mlir::tosa::RescaleOp>(*op->user_begin()).getPerChannel());
+  });
+  EXPECT_EQ(tables, 1);
+}
+
 // Element-wise functions of an argument: each is one table.
 struct Function {
   const char *name;
