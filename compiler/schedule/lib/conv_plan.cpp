@@ -92,6 +92,10 @@ static std::vector<int64_t> divisions(int64_t whole, int64_t multiple) {
   }
 }
 
+int64_t depthOfPart(const ConvProblem &p, const ConvMachine &m, const ConvPlan &plan) {
+  return roundUp(ceilDiv(p.inputChannels, plan.depthParts), m.rows);
+}
+
 // Time of a plan if every unit runs at its own pace, and on-chip bytes. 1. Count loads of input and
 // weights by loop order. 2. The array takes folds x pixels, the vector unit a pass per result
 // element, DRAM its bytes. 3. What is not double-buffered adds up instead of overlapping.
@@ -105,12 +109,14 @@ void assess(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
       inputExtent(std::min(plan.stepHeight, p.outputHeight), p.strideY, p.kernelHeight,
                   p.dilationY) *
       inputExtent(std::min(plan.stepWidth, p.outputWidth), p.strideX, p.kernelWidth, p.dilationX) *
-      p.inputChannels;
+      std::min(p.inputChannels, depthOfPart(p, m, plan));
   const Gathered windows = gathered(p, m, plan.merge, plan.tileHeight, plan.tileWidth);
   int64_t depth = p.kernelHeight * p.kernelWidth * p.inputChannels;
   int64_t weightChunk = depth * plan.stepChannels;
   int64_t weightSets = p.weightsAreActivations ? p.batch : 1;
   int64_t inputLoads = pixelTiles * (plan.weightsOuter && pixelTiles > 1 ? chunks : 1);
+  if (plan.depthParts > 1) // the last part of a chunk is the first one of the next
+    inputLoads = pixelTiles * (chunks * (plan.depthParts - 1) + 1);
   int64_t folds = foldCount(p, m, plan.merge);
   int64_t weightPart =
       std::min(weightChunk, ceilDiv(folds, plan.weightParts) * m.rows * plan.stepChannels);
@@ -230,7 +236,7 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
   const bool isShort = plan.firstHeight > 0 && plan.firstHeight < plan.stepHeight;
   return fmt::format(
       "{} steps of {}x{}x{} (y, x, channels) by {}{}{}, accumulator tiles of {}x{}x{}; input {}, "
-      "weights {}{}{}",
+      "weights {}{}{}{}",
       p.batch *
           (1 + ceilDiv(p.outputHeight - (isShort ? plan.firstHeight : plan.stepHeight),
                        plan.stepHeight)) *
@@ -243,7 +249,8 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
       std::min(plan.tileHeight, plan.stepHeight), plan.tileWidth,
       std::min(plan.tileChannels, plan.stepChannels), buffers(plan.inputLoads, plan.inputDoubled),
       buffers(plan.weightLoads, plan.weightsDoubled), describe(plan.merge),
-      plan.stands == Stands::Sums ? ", output-stationary" : "");
+      plan.stands == Stands::Sums ? ", output-stationary" : "",
+      plan.depthParts > 1 ? fmt::format(", by {} parts of the depth", plan.depthParts) : "");
 }
 
 // Buffers of different sizes leave gaps: a sixteenth is kept for them.
@@ -262,9 +269,48 @@ static bool isPlain(const ConvProblem &p, const ConvPlan &plan) {
 }
 
 // What makes two plans differ in kind.
-static std::tuple<bool, TapMerge, bool, bool, bool, int64_t> kindOf(const ConvPlan &plan) {
-  return {plan.weightsOuter,     plan.merge,       plan.weightParts > 1, plan.inputLoads == 1,
-          plan.weightLoads == 1, plan.tileChannels};
+static std::tuple<bool, TapMerge, bool, bool, bool, bool, int64_t> kindOf(const ConvPlan &plan) {
+  return {plan.weightsOuter,   plan.merge,           plan.weightParts > 1,
+          plan.depthParts > 1, plan.inputLoads == 1, plan.weightLoads == 1,
+          plan.tileChannels};
+}
+
+// Of parts of the depth: tiles as large as half of the accumulators, so that inputs come as seldom
+// as can be.
+static std::vector<ConvPlan> plansByDepth(const ConvProblem &p, const ConvMachine &m,
+                                          Stands stands) {
+  std::vector<ConvPlan> plans;
+  constexpr int64_t fewestFolds = 4; // of a part of the weights
+  if (stands != Stands::Weights || p.weightsAreActivations || p.inputScattered)
+    return plans;
+  const int64_t elements = m.accBytes / 2 / (4 + p.accBytesPerElement);
+  for (int64_t channels = m.cols; channels <= std::min(m.channels, p.outputChannels);
+       channels *= 2) {
+    const int64_t pixels = std::min(elements / channels, m.rowLimit);
+    if (pixels < 1)
+      break;
+    ConvPlan plan{};
+    plan.stepWidth = plan.tileWidth = evenPart(p.outputWidth, pixels);
+    plan.stepHeight = plan.tileHeight =
+        plan.tileWidth < p.outputWidth ? 1 : evenPart(p.outputHeight, pixels / plan.tileWidth);
+    plan.stepChannels = plan.tileChannels = channels;
+    plan.inputDoubled = plan.weightsDoubled = true;
+    plan.merge = TapMerge::None;
+    plan.inputParts = 1;
+    for (int64_t parts : {2, 4}) {
+      plan.depthParts = parts;
+      const int64_t depth = depthOfPart(p, m, plan),
+                    folds = p.kernelHeight * p.kernelWidth * depth / m.rows;
+      if ((parts - 1) * depth >= p.inputChannels)
+        continue;
+      for (int64_t ofPart : {1, 2, 4, 9, 18})
+        if (folds >= fewestFolds * ofPart) {
+          plan.weightParts = parts * ofPart;
+          plans.push_back(plan);
+        }
+    }
+  }
+  return plans;
 }
 
 std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m, size_t most,
@@ -274,6 +320,17 @@ std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m
   *smallest = INT64_MAX;
   const std::vector<TapMerge> merge = mergesOf(p, m);
   const int merges = static_cast<int>(merge.size());
+  auto take = [&](ConvPlan plan) {
+    assess(p, m, plan);
+    *smallest = std::min(*smallest, plan.spadBytes);
+    if (isSafe(plan, m) && (!safest || plan.estimatedCycles < safest->estimatedCycles))
+      safest = plan;
+    if (most < 2 || !isPlain(p, plan) || plan.spadBytes - plan.gapBytes > m.spadBytes)
+      return;
+    auto [known, isNew] = kinds.emplace(kindOf(plan), plan);
+    if (!isNew && plan.estimatedCycles < known->second.estimatedCycles)
+      known->second = plan;
+  };
   int64_t accElements = m.accBytes / std::max<int64_t>(m.accBanks, 2) / (4 + p.accBytesPerElement);
   for (int64_t columns = 1;
        columns == 1 || columns * m.cols <= std::min(m.channels, roundUp(p.outputChannels, m.cols));
@@ -307,19 +364,14 @@ std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m
               plan.inputParts = stands == Stands::Sums ? 1 : 0; // all channels are needed at once
               for (int64_t parts : partsOf(p, m, plan)) {
                 plan.weightParts = parts;
-                assess(p, m, plan);
-                *smallest = std::min(*smallest, plan.spadBytes);
-                if (isSafe(plan, m) && (!safest || plan.estimatedCycles < safest->estimatedCycles))
-                  safest = plan;
-                if (most < 2 || !isPlain(p, plan) || plan.spadBytes - plan.gapBytes > m.spadBytes)
-                  continue;
-                auto [known, isNew] = kinds.emplace(kindOf(plan), plan);
-                if (!isNew && plan.estimatedCycles < known->second.estimatedCycles)
-                  known->second = plan;
+                take(plan);
               }
             }
       }
   }
+  if (most > 1)
+    for (const ConvPlan &plan : plansByDepth(p, m, stands))
+      take(plan);
   std::vector<ConvPlan> plans;
   for (const auto &[kind, plan] : kinds)
     if (!safest || kind != kindOf(*safest) || plan.estimatedCycles < safest->estimatedCycles)

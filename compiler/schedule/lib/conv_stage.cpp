@@ -254,6 +254,11 @@ Span ConvStage::inputColumns(Span x) const {
 // 3. What is inside is loaded, by parts of the channels.
 ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x,
                                       int64_t parts, int buffer) {
+  return loadInput(loads, n, y, x, {0, p_.inputChannels}, parts, buffer);
+}
+
+ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x,
+                                      Span channels, int64_t parts, int buffer) {
   const Span insideRows = inputRows(y), every = inputColumns(x),
              inside{std::max<int64_t>(0, every.begin), std::min(p_.width, every.end)};
   const bool isPadded = stands_ == Stands::Sums; // and so are merged taps
@@ -263,14 +268,14 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
     rows.begin = y.begin * p_.strideY - p_.padTop;
     rows.end = rows.begin + inputExtent(y.size(), p_.strideY, p_.kernelHeight, p_.dilationY);
   }
-  const int64_t pixel = p_.inputChannels;
+  const int64_t pixel = channels.size();
   const bool isColumns = merge_ == TapMerge::All && hasColumnsOfTaps(p_);
   Input input{-1,
               rows,
               columns,
               isColumns ? pixel : columns.size() * pixel,
               isColumns ? rows.size() * pixel : pixel,
-              0};
+              channels.begin};
   if (rows.empty() || columns.empty())
     return input;
   input.buffer = reuse(steps_, buffer, isa::Space::Spad, rows.size() * columns.size() * pixel,
@@ -301,13 +306,14 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
             input.columnPitch,
             1};
   if (context_.tensor(view_.storage).scatter) { // a product's: all of some rows
-    loadBox(context_, loads, context_.tensor(view_.storage), {p_.batch, p_.width, pixel},
-            {{n, inside.begin, 0}, {1, inside.size(), pixel}}, 1, Signedness::Signed,
+    loadBox(context_, loads, context_.tensor(view_.storage),
+            {p_.batch, p_.width, p_.inputChannels},
+            {{n, inside.begin, channels.begin}, {1, inside.size(), pixel}}, 1, Signedness::Signed,
             {isa::Space::Spad, tile.buffer, tile.offset, tile.s1, tile.s0, 1});
     return input;
   }
   int64_t first = view_.offset + n * view_.batch + insideRows.begin * gatherY_ * view_.row +
-                  inside.begin * gatherX_ * view_.column;
+                  inside.begin * gatherX_ * view_.column + channels.begin * view_.channel;
   const int64_t part = ceilDiv(pixel, parts);
   for (int64_t channel = 0; channel < pixel; channel += part) {
     copyStrided(context_, loads, Direction::Load,

@@ -75,6 +75,9 @@ public:
   // channels. `buffer`, here and below, as of `reuse`.
   Input loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x, int64_t parts = 1,
                   int buffer = -1);
+  // These channels alone.
+  Input loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x, Span channels, int64_t parts,
+                  int buffer);
   // The same of one tap, of which each part has a buffer of its own: the first ones may come in
   // while something else takes up the room of the last ones.
   Input loadInputApart(std::vector<Task> &loads, int64_t n, Span y, Span x, int64_t parts);

@@ -169,7 +169,9 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
   const int64_t parts =
       plan_.inputParts > 0 ? plan_.inputParts : usualInputParts(p_, context_.machine, plan_.merge);
   const bool isApart = isFirstApart(parts);
-  stage_.listFolds(plan_.merge, ceilDiv(p_.inputChannels, parts), plan_.stands);
+  const int64_t depth = depthOfPart(p_, context_.machine, plan_);
+  stage_.listFolds(plan_.merge, plan_.depthParts > 1 ? depth : ceilDiv(p_.inputChannels, parts),
+                   plan_.stands);
   stage_.placeWeights(isTrial);
   ElementChain chain(context_, steps_, group_, anchor_, shapes_,
                      std::min(plan_.tileChannels, context_.channels));
@@ -198,7 +200,10 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
   const Place *loadedPlace = nullptr;
   const Span *loadedChunk = nullptr;
   int64_t loadedBatch = -1;
-  // One accumulator tile in several steps: each brings the weights of some folds.
+  // Of parts of the depth: the one that is on chip.
+  Span loadedDepth{0, 0};
+  // One accumulator tile in several steps: each brings the weights of some folds. Where it brings a
+  // part of the input, too, the last part of a tile is the first one of the next.
   auto addParts = [&](const Place &place, const Span &chunk) {
     Extent extent{place.y.size(), place.x.size(), chunk.size()};
     const Box box{{place.n, place.y.begin, place.x.begin, chunk.begin},
@@ -208,25 +213,43 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
         denseTile(isa::Space::Acc,
                   steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
     const int64_t folds = stage_.allFolds().size();
-    int64_t each = ceilDiv(folds, plan_.weightParts);
+    const bool byDepth = plan_.depthParts > 1,
+               isBackward = byDepth && loadedPlace == &place && loadedDepth.begin > 0;
+    // Folds of a part of the depth, and of a step.
+    const int64_t ofPart =
+                      byDepth ? p_.kernelHeight * p_.kernelWidth * depth / context_.rows : folds,
+                  each = ceilDiv(ofPart, plan_.weightParts / plan_.depthParts);
+    std::vector<std::pair<int64_t, Span>> pieces; // parts of the depth, and folds
+    for (int64_t i = 0; i < plan_.depthParts; ++i) {
+      const int64_t part = isBackward ? plan_.depthParts - 1 - i : i,
+                    end = std::min(folds, (part + 1) * ofPart);
+      for (int64_t first = part * ofPart; first < end; first += each)
+        pieces.push_back({part, {first, std::min(end, first + each)}});
+    }
     ConvStage::Input windows;
-    for (int64_t first = 0; first < folds; first += each) {
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      const auto &[part, someFolds] = pieces[i];
       steps_.steps.emplace_back();
       Step &step = steps_.steps.back();
       if (!isAlone)
         chain.ops().forget();
       if (steps_.steps.size() == 1)
         chain.prepare(step.constants);
-      weights_ = stage_.loadWeights(step, place.n, chunk, {first, std::min(folds, first + each)});
-      if (loadedPlace != &place)
-        input_ = loadInput(step.loads, place);
+      weights_ = stage_.loadWeights(step, place.n, chunk, someFolds);
+      const Span channels{part * depth, std::min(p_.inputChannels, (part + 1) * depth)};
+      const bool isThere =
+          loadedPlace == &place && (!byDepth || loadedDepth.begin == channels.begin);
+      if (!isThere)
+        input_ = byDepth ? stage_.loadInput(step.loads, place.n, place.y, place.x, channels, 1, -1)
+                         : loadInput(step.loads, place);
       loadedPlace = &place;
-      if (first == 0 && hasWideOperands_) // while the array is in another bank
+      loadedDepth = channels;
+      if (i == 0 && hasWideOperands_) // while the array is in another bank
         chain.loadOperands(step.loads, box);
-      if (first == 0)
+      if (i == 0 || byDepth)
         windows = stage_.gather(step.compute, input_, place.y, place.x);
-      stage_.fill(step.compute, windows, weights_, place.y, place.x, chunk, acc, first > 0);
-      if (first + each < folds)
+      stage_.fill(step.compute, windows, weights_, place.y, place.x, chunk, acc, i > 0);
+      if (i + 1 < pieces.size())
         continue;
       Tile result = denseTile(isa::Space::Spad, -1, extent);
       if (!chain.resultInAccumulators())
@@ -472,7 +495,8 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
                                                const Convolution &convolution) {
   const ConvProblem &problem = convolution.problem();
   const LoweringContext::Chosen &planned = chosenFor(context, group, convolution);
-  if (!context.tuner || planned.plan.stands == Stands::Sums) // the tuner's plans have weights stand
+  // The tuner's plans have weights stand, and whole inputs.
+  if (!context.tuner || planned.plan.stands == Stands::Sums || planned.plan.depthParts > 1)
     return planned;
   const std::string signature = signatureOf(context, group);
   const ConvSpace space(problem, context.machine);

@@ -101,6 +101,9 @@ struct ConvPlan {
                        // as of the others
   int64_t inputParts;  // an input tile comes in so many parts, by channels, so that the first folds
                        // need not wait for the last ones; 0: as many as usualInputParts
+  int64_t depthParts = 1; // the input comes in so many parts, by channels, again for each chunk of
+                          // output channels: where a whole input tile does not fit. More than one
+                          // only where a step is one accumulator tile; divides weightParts
   bool turns; // the inner loop runs forth and back by turns: what its end has on chip stays there
   bool inputDoubled, weightsDoubled; // room for the next tile's input and the next chunk's weights
   int64_t spadBytes, accBytes;       // needed
@@ -131,6 +134,9 @@ bool isSafe(const ConvPlan &plan, const ConvMachine &machine);
 
 // Fills in what a plan needs and takes: bytes, loads, estimated cycles.
 void assess(const ConvProblem &problem, const ConvMachine &machine, ConvPlan &plan);
+
+// Channels of each part, whole folds.
+int64_t depthOfPart(const ConvProblem &problem, const ConvMachine &machine, const ConvPlan &plan);
 
 // The merges that a problem allows, each with fewer folds than the one before; the first is None.
 std::vector<TapMerge> mergesOf(const ConvProblem &problem, const ConvMachine &machine);
