@@ -41,6 +41,9 @@ void transposeProducts(mlir::Block &body);
 // their loads do the moving.
 void viewStrided(mlir::Block &body);
 
+// Channels between two convolutions get an order in which more of the array's squares are zero.
+void orderChannels(mlir::Block &body, const Selection &selection);
+
 // Every operation that computes or moves goes into a group; only what instructions compute
 // together, where `selection` is given.
 void formGroups(mlir::Block &body, Selection *selection);

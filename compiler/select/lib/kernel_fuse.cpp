@@ -43,6 +43,9 @@ public:
         transposeProducts(body);
         removeUnused(body);
         viewStrided(body);
+        if (selection_)
+          orderChannels(body, *selection_);
+        removeUnused(body);
         formGroups(body, selection_.get());
       }
     }
