@@ -571,14 +571,16 @@ Rows arrayRows(const FusedStackPlan &plan, int64_t unit, Rows window) {
 }
 
 // Units whose channels between two layers are on chip at once are three where the array makes
-// windows, but does not slide all of them.
+// windows, but does not slide all of them; a tail whose image is added up reads them later.
 int64_t copiesOf(const FusedStackProblem &p, const FusedStackPlan &plan, Copies which) {
   if (const int64_t given = plan.copies[static_cast<size_t>(which)]; given > 0)
     return given;
   const bool isBetween = which == Copies::Between || which == Copies::WindowResults ||
                          (which == Copies::Inputs && !p.head);
   const bool slideAll = plan.slidingParts > 0 && plan.arrayUnits == arrayShares;
-  return isBetween && plan.arrayUnits > 0 && !slideAll ? 3 : 2;
+  if (!isBetween || plan.arrayUnits == 0 || slideAll)
+    return 2;
+  return p.sum && p.tail && which == Copies::WindowResults ? 4 : 3;
 }
 
 std::vector<size_t> permutation(int64_t number, size_t count) {

@@ -43,8 +43,10 @@ public:
         transposeProducts(body);
         removeUnused(body);
         viewStrided(body);
-        if (selection_)
+        if (selection_) {
+          transposeOnArray(body, *selection_);
           orderChannels(body, *selection_);
+        }
         removeUnused(body);
         formGroups(body, selection_.get());
       }
