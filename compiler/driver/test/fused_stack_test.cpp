@@ -68,6 +68,18 @@ std::vector<Case> cases() {
       {"SumOfWindows", Network(28, 28, 24).conv(96, 1, 1).depthwise(5, 1).sumOfImage(), 3},
       {"SumOfWindowsThatAreReadAgain", squeezed(28, 120), 3},
       {"SumOfManyWindowsThatAreReadAgain", squeezed(14, 480), 3},
+      {"SumOfATail", Network(56, 56, 24).conv(96, 1, 1).depthwise(3, 1).conv(48, 1, 1).sumOfImage(),
+       4},
+      {"SumOfATailThatIsReadAgain",
+       Network(28, 28, 24)
+           .conv(96, 1, 1)
+           .depthwise(3, 1)
+           .conv(48, 1, 1)
+           .sumOfImage()
+           .conv(48, 1, 1)
+           .scale(3, 5)
+           .conv(24, 1, 1),
+       4},
       {"SumOfMaxima", Network(57, 57, 24).conv(96, 3, 1).maxPool(3, 2).sumOfImage(), 3},
       {"TablesOf16Bits",
        Network(14, 14, 40).curved().conv(160, 1, 1).depthwise(3, 1).conv(40, 1, 1), 3},

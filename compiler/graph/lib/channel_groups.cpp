@@ -219,23 +219,14 @@ std::optional<llvm::SmallVector<int64_t>> orderOf(const Shuffle &shuffle) {
   return from;
 }
 
-// Along a dimension, element i of the result is element from[i].
 mlir::Value inOrder(PatternRewriter &rewriter, mlir::Value constant, size_t dim,
                     llvm::ArrayRef<int64_t> from) {
   const Dims dims = dimsOf(constant);
   if (dims[dim] == 1)
     return constant;
   const std::vector<float> values = *constantFloats(constant);
-  std::vector<float> ordered(values.size());
-  int64_t inner = 1;
-  for (size_t d = dim + 1; d < dims.size(); ++d)
-    inner *= dims[d];
-  const auto block = static_cast<size_t>(inner * dims[dim]);
-  for (size_t begin = 0; begin < values.size(); begin += block)
-    for (int64_t i = 0; i < dims[dim]; ++i)
-      std::copy_n(values.begin() + static_cast<long>(begin) + from[static_cast<size_t>(i)] * inner,
-                  inner, ordered.begin() + static_cast<long>(begin) + i * inner);
-  return makeFloats(rewriter, constant.getLoc(), dims, ordered);
+  return makeFloats(rewriter, constant.getLoc(), dims,
+                    tilewright::inOrder(llvm::ArrayRef(values), dims, dim, from));
 }
 
 // The channels that a convolution makes, which are dimension `dim` of its weights.

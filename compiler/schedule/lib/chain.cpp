@@ -68,21 +68,25 @@ bool isChain(const ChainedGroups &chained) {
   };
   if (count == 1)
     return mayBeChain(chained.groups.front());
-  return count == 2 ? !isWindow(0) || !isWindow(1)
-                    : count == 3 && !isWindow(0) && isWindow(1); // a window before a sum
+  if (count == 2)
+    return !isWindow(0) || !isWindow(1);
+  const bool areThree = count >= 3 && !isWindow(0) && isWindow(1); // or a window before a sum
+  return areThree && (count == 3 ||
+                      (count == 4 && !isWindow(2) && sumsImage(chainAnchorOf(chained.groups[3]))));
 }
 
 HeadReaders headReaders(const ChainedGroups &chained) {
   auto readers = HeadReaders::Window;
   if (chained.groups.size() == 1)
     return readers;
-  kernel::GroupOp head = chained.groups.front(), last = chained.groups.back();
+  kernel::GroupOp head = chained.groups.front(),
+                  third = chained.groups[std::min<size_t>(2, chained.groups.size() - 1)];
   for (mlir::Operation *user : head.getResult().getUsers()) {
     if (user == chainAnchorOf(chained.groups[1]))
       continue;
     const bool isByTail =
-        chained.groups.size() == 3 && llvm::isa<kernel::Conv2DOp>(chainAnchorOf(last));
-    if (!isByTail || user->getParentOp() != last.getOperation())
+        chained.groups.size() >= 3 && llvm::isa<kernel::Conv2DOp>(chainAnchorOf(third));
+    if (!isByTail || user->getParentOp() != third.getOperation())
       return HeadReaders::Others;
     readers = HeadReaders::Tail;
   }

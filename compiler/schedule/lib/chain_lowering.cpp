@@ -57,9 +57,11 @@ Chain::Chain(LoweringContext &context, const ChainedGroups &chained, Run &run)
   }
   if (sum_.anchor) {
     ElementChain operations = operationsOf(sum_, context.channels);
-    p_.sum = {!kernel::GroupOp(window_.group).getResult().hasOneUse(), operations.residentBytes(),
+    kernel::GroupOp image = tail_.anchor ? tail_.group : window_.group;
+    p_.sum = {!image.getResult().hasOneUse(), operations.residentBytes(),
               operations.spadBytesPerElement(), operations.accBytesPerElement()};
-    isServed_ &= !operations.resultInAccumulators() && context.isa.withRole(isa::Role::SumAcc);
+    isServed_ &= !operations.resultInAccumulators() && context.isa.withRole(isa::Role::SumAcc) &&
+                 !(p_.tail && p_.tail->resultInAccumulators);
   }
   const HeadReaders readers = headReaders(chained);
   p_.headIsStored = readers == HeadReaders::Others;
@@ -393,7 +395,17 @@ void Chain::finishStripe(const Unit &unit) {
   }
   if (!p_.sum || p_.sum->isImageStored)
     storeStripe(unit);
-  const size_t added = p_.sum ? addUp(unit) : nothing;
+  size_t added = nothing;
+  if (p_.sum) {
+    const auto stripes = static_cast<int64_t>(stripesOf(p_, plan_).size());
+    const int64_t stripe = unit.stripe % stripes;
+    After before;
+    for (const auto &made : {made_[unit.index].lanes, made_[unit.index].array})
+      if (!made.empty())
+        before.push_back(made.back().piece);
+    added = addUp(unit, stripeResult_, spanOf(unit.rows.needed.window), unit.channels, stripe,
+                  unit.isLast && stripe + 1 == stripes, std::move(before));
+  }
   if (unit.channels.end < part_.end)
     return;
   stripeTurn_->readers = std::exchange(stripeStores_, {});
@@ -418,33 +430,49 @@ void Chain::storeStripe(const Unit &unit) {
       add(Stream::Stores, window_, std::move(stores), std::exchange(stripeWriters_, {})));
 }
 
-// Adds the pixels of a unit's windows, into accumulators of its stripe. Returns the last piece.
-size_t Chain::addUp(const Unit &unit) {
-  const WindowProblem &w = *p_.window;
-  const Rows rows = unit.rows.needed.window;
-  const auto stripes = static_cast<int64_t>(stripesOf(p_, plan_).size());
-  const int64_t stripe = unit.stripe % stripes;
-  After before;
-  for (const auto &made : {made_[unit.index].lanes, made_[unit.index].array})
-    if (!made.empty())
-      before.push_back(made.back().piece);
-  const Extent slots{1, sumSlots(stripes), w.channels};
-  const ImageSlots sums{stripe == 0 && unit.isFirst
-                            ? sumsIn(run_.imageSums, slots, before)
-                            : denseTile(isa::Space::Acc, run_.imageSums.buffer, slots),
-                        stripes};
+size_t Chain::addUp(const Unit &unit, const Tile &image, Span rows, Span channels, int64_t part,
+                    bool isLast, After before) {
+  const int64_t all = shapeOf(sum_.anchor->getResult(0)).back(), // channels
+      block = std::min(all, context_.channels);
+  const SumSlots slots = sumSlots(p_, context_.machine, plan_);
+  const Extent extent{1, slots.count(), all};
+  const Tile sums = part == 0 && channels.begin == 0
+                        ? sumsIn(run_.imageSums, extent, before)
+                        : denseTile(isa::Space::Acc, run_.imageSums.buffer, extent);
+  auto slot = [&](int64_t number) {
+    Tile tile = sums;
+    tile.offset += number * sums.s0;
+    return tile;
+  };
+  // Rounds of parts go up and down by turns: the sum so far stands before or behind them.
+  const int64_t place = part % slots.parts, round = part / slots.parts;
+  const bool goesUp = round % 2 == 0;
+  int64_t own = place, first = 0; // slots
+  if (slots.comeAgain) {
+    own = goesUp ? 1 + place : slots.parts - place;
+    first = !goesUp ? own : round == 0 ? 1 : 0;
+  }
+  const int64_t count = goesUp ? own + 1 - first : slots.count() - first;
+  const Tile sum = slot(goesUp ? slots.count() - 1 : 0);
   std::vector<Task> tasks;
-  addPixels(context_, tasks, llvm::cast<kernel::SumPoolOp>(sum_.anchor), stripeResult_, rows.size(),
-            w.outputWidth, unit.channels, block_, sums, stripe);
+  addPixels(context_, tasks, llvm::cast<kernel::SumPoolOp>(sum_.anchor), image, rows.size(),
+            p_.tail ? p_.tail->outputWidth : p_.window->outputWidth, channels,
+            p_.tail ? block : block_, {sums, slots.parts}, own);
+  if (slots.comeAgain && (place + 1 == slots.parts || isLast))
+    for (int64_t c = 0; c < all; c += block)
+      addSlots(context_, tasks, slot(first), count, sum, c, std::min(block, all - c));
   const size_t added = add(Stream::ImageSums, sum_, std::move(tasks), before);
-  if (!unit.isLast || stripe + 1 < stripes)
+  if (!isLast)
     return added;
-  return finishSum(unit, sums, added);
+  const bool isThere = slots.comeAgain || slots.count() == 1;
+  return finishSum(unit, slot(first), isThere ? 0 : count, sum, added);
 }
 
-// Adds an image's stripes; the operations that follow, and the store.
-size_t Chain::finishSum(const Unit &unit, const ImageSlots &sums, size_t added) {
-  const int64_t channels = p_.window->channels, block = std::min(channels, context_.channels);
+// Adds the slots that are left; the operations that follow, and the store.
+size_t Chain::finishSum(const Unit &unit, const Tile &slots, int64_t parts, const Tile &sum,
+                        size_t added) {
+  const int64_t channels = shapeOf(sum_.anchor->getResult(0)).back(),
+                block = std::min(channels, context_.channels);
   const Box box{{unit.n, 0, 0, 0}, {1, 1, 1, channels}};
   After before = replaced(run_.imageSumResult);
   before.append({added, parametersOf(unit)});
@@ -460,9 +488,10 @@ size_t Chain::finishSum(const Unit &unit, const ImageSlots &sums, size_t added) 
   const Tile result = denseTile(isa::Space::Spad, buffer, {1, 1, channels});
   for (int64_t c = 0; c < channels; c += block) {
     const int64_t count = std::min(block, channels - c);
-    Tile value = sums.sum(), slice = result;
+    Tile value = sum, slice = result;
     value.offset += c, slice.offset += c;
-    addSlots(context_, tasks, sums, c, count);
+    if (parts > 0)
+      addSlots(context_, tasks, slots, parts, sum, c, count);
     sum_.operations->run(tasks, value, {1, 1, count}, c, slice);
   }
   store(tasks, sum_, box, result);
@@ -709,7 +738,7 @@ void Chain::tail(const Unit &unit) {
       if (inAccumulators)
         store(finish, tail_, {{unit.n, y, 0, c}, {1, ySpan.size(), t.outputWidth, part.size()}},
               value);
-      else if (part.end == t.outputChannels)
+      else if (part.end == t.outputChannels && (!p_.sum || p_.sum->isImageStored))
         store(finish, tail_, box, result);
       beforeResult.append({products, operands, parametersOf(unit)});
       finished = add(Stream::TailFinish, tail_, std::move(finish), beforeResult);
@@ -720,6 +749,13 @@ void Chain::tail(const Unit &unit) {
     }
     if (resultTurn)
       resultTurn->readers = {finished};
+    if (unit.isLast && p_.sum) {
+      const auto stripes = static_cast<int64_t>(stripesOf(p_, plan_).size());
+      const bool endsImage = (unit.stripe + 1) % stripes == 0 && ySpan.end == rows.end;
+      resultTurn->readers.push_back(
+          addUp(unit, result, ySpan, every, summed_++, endsImage, {finished}));
+      summed_ = endsImage ? 0 : summed_;
+    }
     if (unit.isLast)
       tailFinishes_ = {std::exchange(lastTailFinish_, finished)};
   }

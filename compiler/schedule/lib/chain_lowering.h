@@ -90,8 +90,11 @@ private:
                      int64_t inputChannel, const Tile &result, const After &after);
   void finishStripe(const Unit &unit);
   void storeStripe(const Unit &unit);
-  size_t addUp(const Unit &unit);
-  size_t finishSum(const Unit &unit, const ImageSlots &sums, size_t added);
+  // A part of an image: some rows, some channels. Returns the last piece.
+  size_t addUp(const Unit &unit, const Tile &image, Span rows, Span channels, int64_t part,
+               bool isLast, After before);
+  size_t finishSum(const Unit &unit, const Tile &slots, int64_t parts, const Tile &sum,
+                   size_t added);
   void tail(const Unit &unit);
   static void mark(std::vector<Task> &tasks, const LayerWork &work) {
     for (Task &task : tasks)
@@ -183,6 +186,7 @@ private:
   After stripeWriters_; // of what is not stored yet
   After stripeStores_;
   // Of the tail: the finish before the last one, the last one.
+  int64_t summed_ = 0; // parts of the tail's image at hand that are added up
   After tailFinishes_;
   size_t lastTailFinish_ = nothing;
 };

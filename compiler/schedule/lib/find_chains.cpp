@@ -16,7 +16,7 @@ namespace tilewright {
 
 namespace {
 
-constexpr size_t longest = 3;            // layers of a chain
+constexpr size_t longest = 4;            // layers of a chain
 constexpr size_t constantsBefore = 8192; // bytes that stand for constants of other layers
 // Of a convolution's cycles, what it takes at least, as a rule: by its best plan's own estimate, by
 // that plan's trial, by all trials.

@@ -104,7 +104,17 @@ int64_t resultPart(const FusedStackProblem &p, const FusedStackPlan &plan) {
   return p.sum ? std::min(part, p.window->channels) : p.window->channels;
 }
 
-int64_t sumSlots(int64_t stripes) { return stripes > 1 ? stripes + 1 : 1; }
+SumSlots sumSlots(int64_t parts) { return {parts, false}; }
+
+SumSlots sumSlots(const FusedStackProblem &p, const ConvMachine &m, const FusedStackPlan &plan) {
+  const int64_t stripes = stripeCount(p, plan);
+  if (!p.tail)
+    return sumSlots(stripes);
+  const int64_t parts = stripes * ceilDiv(plan.tileRows, plan.tailRows);
+  constexpr int64_t share = 32; // one part in so many of the accumulators
+  const int64_t atOnce = std::max<int64_t>(2, m.accBytes / share / 4 / p.tail->outputChannels - 2);
+  return {std::min(parts, atOnce), parts > atOnce};
+}
 
 namespace {
 
@@ -346,7 +356,7 @@ private:
     }
     if (!p_.tail && (!p_.sum || p_.sum->isImageStored))
       take(dram_, moved(pixels * w.channels));
-    if (p_.sum)
+    if (p_.sum && !p_.tail)
       take(vector_, beats(pixels, w.channels));
     note(1, bytes, acc);
   }
@@ -386,7 +396,10 @@ private:
              products(t, rows, tile, foldsOf(t, plan_.chunkChannels, m_.rows), t.outputChannels));
     take(vector_, beats(pixels, t.outputChannels) * static_cast<double>(1 + t.spadBytesPerElement));
     const int64_t result = pixels * t.outputChannels;
-    take(dram_, moved(result * (t.resultBytes + t.spadBytesPerElement)));
+    const bool isStored = !p_.sum || p_.sum->isImageStored;
+    take(dram_, moved(result * ((isStored ? t.resultBytes : 0) + t.spadBytesPerElement)));
+    if (p_.sum)
+      take(vector_, beats(pixels, t.outputChannels));
     const int64_t tilePixels = tile * t.outputWidth;
     note(2, tilePixels * t.outputChannels * (copies(Copies::Results) + 2 * t.spadBytesPerElement),
          chunks_ > 1 ? result * 4 + tilePixels * plan_.tailChannels * t.accBytesPerElement
@@ -395,18 +408,18 @@ private:
   }
 
   void addSum(const ImageSum &sum) {
-    const int64_t channels = p_.window->channels;
+    const int64_t channels = p_.tail ? p_.tail->outputChannels : p_.window->channels;
     spad_ += sum.residentBytes;
-    note(2, channels * (1 + sum.spadBytesPerElement),
-         sumSlots(stripes_ / batchOf(p_)) * channels * 4 +
+    note(3, channels * (1 + sum.spadBytesPerElement),
+         sumSlots(p_, m_, plan_).count() * channels * 4 +
              std::min(channels, m_.channels) * sum.accBytesPerElement);
   }
 
   void note(int stage, int64_t spad, int64_t acc) {
     stageSpad_[stage] = std::max(stageSpad_[stage], spad);
     stageAcc_[stage] = std::max(stageAcc_[stage], acc);
-    stripeSpad_ = stageSpad_[0] + stageSpad_[1] + stageSpad_[2];
-    accBytes_ = stageAcc_[0] + stageAcc_[1] + stageAcc_[2];
+    stripeSpad_ = std::accumulate(std::begin(stageSpad_), std::end(stageSpad_), int64_t(0));
+    accBytes_ = std::accumulate(std::begin(stageAcc_), std::end(stageAcc_), int64_t(0));
   }
 
   const FusedStackProblem &p_;
@@ -416,7 +429,7 @@ private:
   bool isFirst_ = true;
   double count_ = 0; // of stripes of the kind at hand
   int64_t spad_ = 0, stripeSpad_ = 0, accBytes_ = 0;
-  int64_t stageSpad_[3] = {0, 0, 0}, stageAcc_[3] = {0, 0, 0};
+  int64_t stageSpad_[4] = {}, stageAcc_[4] = {};
   double matrix_ = 0, vector_ = 0, dram_ = 0, first_ = 0;
   double load_ = 0; // of the load unit, which moves scattered elements one by one
 };
@@ -558,14 +571,16 @@ Rows arrayRows(const FusedStackPlan &plan, int64_t unit, Rows window) {
 }
 
 // Units whose channels between two layers are on chip at once are three where the array makes
-// windows, but does not slide all of them.
+// windows, but does not slide all of them; a tail whose image is added up reads them later.
 int64_t copiesOf(const FusedStackProblem &p, const FusedStackPlan &plan, Copies which) {
   if (const int64_t given = plan.copies[static_cast<size_t>(which)]; given > 0)
     return given;
   const bool isBetween = which == Copies::Between || which == Copies::WindowResults ||
                          (which == Copies::Inputs && !p.head);
   const bool slideAll = plan.slidingParts > 0 && plan.arrayUnits == arrayShares;
-  return isBetween && plan.arrayUnits > 0 && !slideAll ? 3 : 2;
+  if (!isBetween || plan.arrayUnits == 0 || slideAll)
+    return 2;
+  return p.sum && p.tail && which == Copies::WindowResults ? 4 : 3;
 }
 
 std::vector<size_t> permutation(int64_t number, size_t count) {
@@ -596,8 +611,8 @@ std::string describe(const FusedStackProblem &p, const FusedStackPlan &plan) {
   return fmt::format(
       "fused stack of {} layers: {} tiles of {} rows{}, {} of {} channels at a time{}; weights "
       "{}{}",
-      (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail || p.sum ? 1 : 0), stripeCount(p, plan),
-      plan.tileRows,
+      (p.head ? 1 : 0) + (p.window ? 1 : 0) + (p.tail ? 1 : 0) + (p.sum ? 1 : 0),
+      stripeCount(p, plan), plan.tileRows,
       (isShort ? fmt::format(", the first of {}", plan.firstRows) : "") +
           (plan.cachedTiles > 1 ? fmt::format(", overlap cached across {}", plan.cachedTiles) : ""),
       plan.chunkChannels, chunkedChannels(p),

@@ -35,7 +35,7 @@ public:
     for (int64_t n = 0; n < shape_[0]; ++n)
       for (int64_t c = 0; c < shape_[3]; c += chunk_) {
         const Span channels{c, std::min(shape_[3], c + chunk_)};
-        const Extent slots{1, sumSlots(parts), channels.size()};
+        const Extent slots{1, sumSlots(parts).count(), channels.size()};
         const ImageSlots sums{
             denseTile(isa::Space::Acc,
                       steps_.add(isa::Space::Acc, slots.elements() * 4, "sums of an image's parts"),
@@ -58,7 +58,7 @@ private:
                   most = std::min(room / (2 * row), ceilDiv(shape_[1], wantedParts));
     if (room < 2 * row)
       return 0;
-    const int64_t bytes = 4 * sumSlots(ceilDiv(shape_[1], most)) +
+    const int64_t bytes = 4 * sumSlots(ceilDiv(shape_[1], most)).count() +
                           operations_.accBytesPerElement() + operations_.wideOperandBytes();
     return 2 * channels * bytes <= acc ? most : 0;
   }
@@ -94,7 +94,8 @@ private:
       result.buffer = steps_.add(isa::Space::Spad, channels.size(), "result tile");
     for (int64_t c = 0; c < channels.size(); c += block_) {
       const Extent extent{1, 1, std::min(block_, channels.size() - c)};
-      addSlots(context_, step.compute, sums, c, extent.nc);
+      if (sums.parts > 1)
+        addSlots(context_, step.compute, sums.sums, sums.parts, sums.sum(), c, extent.nc);
       Tile value = sums.sum(), slice = result;
       value.offset += c, slice.offset += c;
       value = operations_.run(step.compute, value, extent, c, slice);
@@ -147,16 +148,13 @@ void addPixels(LoweringContext &context, std::vector<Task> &out, kernel::SumPool
   }
 }
 
-void addSlots(LoweringContext &context, std::vector<Task> &out, const ImageSlots &slots,
-              int64_t channel, int64_t count) {
-  if (slots.parts == 1)
-    return;
-  const Tile sum = slots.sum();
+void addSlots(LoweringContext &context, std::vector<Task> &out, const Tile &slots, int64_t parts,
+              const Tile &sum, int64_t channel, int64_t count) {
   TaskForm::Builder task = context.form(isa::Role::SumAcc).build();
-  task.buffer("a", slots.sums.buffer, slots.sums.offset + channel)
+  task.buffer("a", slots.buffer, slots.offset + channel)
       .buffer("d", sum.buffer, sum.offset + channel);
   task.imm("n0", 1).imm("nc", count).reg("n1", 1);
-  task.reg("k1", slots.parts).reg("k0", 1).reg("a_k1", slots.sums.s0);
+  task.reg("k1", parts).reg("k0", 1).reg("a_k1", slots.s0);
   out.push_back(task);
 }
 

@@ -21,9 +21,10 @@ struct ImageSlots {
 void addPixels(LoweringContext &context, std::vector<Task> &out, kernel::SumPoolOp sum,
                const Tile &image, int64_t rows, int64_t columns, Span channels, int64_t block,
                const ImageSlots &slots, int64_t part);
-// Adds the slots for channels [channel, channel + count).
-void addSlots(LoweringContext &context, std::vector<Task> &out, const ImageSlots &slots,
-              int64_t channel, int64_t count);
+// Adds `parts` slots, of which `slots` is the first, into `sum`, for channels [channel, channel +
+// count).
+void addSlots(LoweringContext &context, std::vector<Task> &out, const Tile &slots, int64_t parts,
+              const Tile &sum, int64_t channel, int64_t count);
 
 // A group that begins with such a sum, by itself: the image is loaded by rows, under what is added.
 // False where it cannot be: it is no such group, or parts and slots do not fit.

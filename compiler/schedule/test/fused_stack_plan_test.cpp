@@ -506,6 +506,25 @@ TEST(FusedStackPlan, EachStripeOfASumHasItsAccumulators) {
     }
 }
 
+// However many rows an image has, the sums of its parts take the same accumulators.
+TEST(FusedStackPlan, PartsOfATailComeAgain) {
+  FusedStackProblem p = block(3, 1), without = p;
+  p.sum = {false, 0, 0, 0};
+  FusedStackPlan plan = planFusedStack(without, machine(), 1).at(0);
+  plan.cachedTiles = 1;
+  const int64_t channels = p.tail->outputChannels, most = machine().accBytes / 32 / 4 / channels;
+  ASSERT_LT(most, size);
+  for (auto [rows, slots] : {std::pair<int64_t, int64_t>(size, 1), {1, most}}) {
+    plan.tileRows = plan.tailRows = rows;
+    assess(without, machine(), plan);
+    const int64_t before = plan.accBytes;
+    assess(p, machine(), plan);
+    EXPECT_EQ(plan.accBytes, before + slots * channels * 4) << rows;
+  }
+  EXPECT_EQ(describe(p, plan).rfind("fused stack of 4 layers", 0), 0u);
+  EXPECT_FALSE(mayHandOn(p));
+}
+
 // Two parts of them are on chip, and not all.
 TEST(FusedStackPlan, WindowsBeforeASumAreStoredByParts) {
   FusedStackProblem p = summed(true);

@@ -41,6 +41,13 @@ void transposeProducts(mlir::Block &body);
 // their loads do the moving.
 void viewStrided(mlir::Block &body);
 
+// A picture that comes channel by channel is put in order by the array, where loads would take
+// longer than the convolution that reads it.
+void transposeOnArray(mlir::Block &body, const Selection &selection);
+
+// Channels between two convolutions get an order in which more of the array's squares are zero.
+void orderChannels(mlir::Block &body, const Selection &selection);
+
 // Every operation that computes or moves goes into a group; only what instructions compute
 // together, where `selection` is given.
 void formGroups(mlir::Block &body, Selection *selection);

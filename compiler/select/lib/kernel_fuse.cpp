@@ -43,6 +43,11 @@ public:
         transposeProducts(body);
         removeUnused(body);
         viewStrided(body);
+        if (selection_) {
+          transposeOnArray(body, *selection_);
+          orderChannels(body, *selection_);
+        }
+        removeUnused(body);
         formGroups(body, selection_.get());
       }
     }

@@ -2,13 +2,13 @@
 // what lies between them never leaves the chip. A pure problem, without IR types.
 //
 // A chain is a convolution (head), a depthwise convolution or a pool (window) and another
-// convolution (tail), in this order; one of them may be absent. Instead of a tail, the sum over the
-// pixels of the window's result may come last: it is made from rows that are on chip. The result is
-// cut into stripes of whole rows. A stripe's tensors between the layers are made channels by
-// channels: the head makes a chunk of them, the window reduces it, the tail adds its products to
-// the accumulators of the stripe. Rows that two stripes share are made twice, or kept: the stripes
-// of a segment go on with the rows between the first two layers that those before them have made,
-// as long as the segment has room for more rows.
+// convolution (tail), in this order; one of them may be absent. The sum over the pixels of the
+// window's result may come last instead of a tail, or that of the tail's behind all three: it is
+// made from rows that are on chip. The result is cut into stripes of whole rows. A stripe's tensors
+// between the layers are made channels by channels: the head makes a chunk of them, the window
+// reduces it, the tail adds its products to the accumulators of the stripe. Rows that two stripes
+// share are made twice, or kept: the stripes of a segment go on with the rows between the first two
+// layers that those before them have made, as long as the segment has room for more rows.
 //
 // Windows of a depthwise convolution are the vector unit's work, or the array's: by an instruction
 // that slides them over activations (window_passes.h), else with weights on the diagonal
@@ -26,18 +26,18 @@
 
 namespace tilewright {
 
-// Of the pixels that a window makes.
+// Of the pixels that the tail makes, or without one the window.
 struct ImageSum {
-  bool isImageStored;                                             // others read the window's result
+  bool isImageStored;                                             // others read them, too
   int64_t residentBytes, spadBytesPerElement, accBytesPerElement; // of its operations
 };
 
 struct FusedStackProblem {
   std::optional<ConvProblem> head, tail;
   std::optional<WindowProblem> window;
-  std::optional<ImageSum> sum; // without a tail
-  bool headIsStored = false;   // others read its result, too
-  bool headIsAdded = false;    // the tail's operations read it, too: all its channels are on chip
+  std::optional<ImageSum> sum;
+  bool headIsStored = false; // others read its result, too
+  bool headIsAdded = false;  // the tail's operations read it, too: all its channels are on chip
   bool windowIsDepthwise = false, mayReduceOnArray = false;
   std::optional<WindowPasses> sliding; // on the array, by an instruction; else by diagonals
   bool windowHasSums = false;          // the vector unit's windows are sums in accumulators
@@ -131,8 +131,18 @@ bool sharesRows(const FusedStackProblem &problem);
 // before a sum some chunks, since nothing else reads them there; or else all.
 int64_t resultPart(const FusedStackProblem &problem, const FusedStackPlan &plan);
 
-// Sums of all channels that are in accumulators: of each of an image's stripes, and of all of them.
-int64_t sumSlots(int64_t stripes);
+// Sums of all channels that are in accumulators: of an image's parts, of which so many are added at
+// once, and of all of them. Where there are more parts, slots before and behind them take the sum
+// of what came so far by turns.
+struct SumSlots {
+  int64_t parts = 1;
+  bool comeAgain = false;
+  int64_t count() const { return parts == 1 ? 1 : parts + (comeAgain ? 2 : 1); }
+};
+SumSlots sumSlots(int64_t parts);
+// Of a chain. A tail leaves few accumulators: its parts come again.
+SumSlots sumSlots(const FusedStackProblem &problem, const ConvMachine &machine,
+                  const FusedStackPlan &plan);
 
 // Whether it may leave its result on chip for the next chain, under a plan that makes it whole.
 bool mayHandOn(const FusedStackProblem &problem);

@@ -20,6 +20,22 @@ std::optional<std::vector<float>> constantFloats(mlir::Value value);
 // The one value that all elements of a float32 constant have.
 std::optional<float> splatFloat(mlir::Value value);
 
+// Elements of a tensor of this shape: along a dimension, element i is what element from[i] was.
+template <typename T>
+std::vector<T> inOrder(llvm::ArrayRef<T> elements, llvm::ArrayRef<int64_t> shape, size_t dim,
+                       llvm::ArrayRef<int64_t> from) {
+  size_t inner = 1;
+  for (int64_t size : shape.drop_front(dim + 1))
+    inner *= static_cast<size_t>(size);
+  std::vector<T> ordered;
+  ordered.reserve(elements.size());
+  for (size_t begin = 0; begin < elements.size(); begin += inner * from.size())
+    for (int64_t origin : from)
+      llvm::append_range(ordered,
+                         elements.slice(begin + static_cast<size_t>(origin) * inner, inner));
+  return ordered;
+}
+
 // Integers as elements of `type`, truncated to its width. One value fills any shape.
 mlir::DenseElementsAttr integerElements(mlir::RankedTensorType type,
                                         llvm::ArrayRef<int64_t> values);

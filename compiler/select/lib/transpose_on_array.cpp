@@ -1,0 +1,123 @@
+// A picture that comes channel by channel (NCHW) and is read pixel by pixel: loads put it in order
+// an element a cycle, which may take longer than the convolution that reads it. Then the array does
+// it, and loads move whole runs.
+//
+// So many pixels of a row as the array has rows are a product's operand, one channel after the
+// other; weights of 0 and 1 put each pixel's channels beside each other. That is a convolution of
+// as many taps as there are channels, whose sums are the elements themselves.
+#include "fuse.h"
+
+#include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/select/selection.h"
+#include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/tensor_types.h"
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+// What a picture's transpose would be as products.
+struct Shape {
+  int64_t pixels, channels; // of the picture
+  int64_t together;         // pixels of a product
+};
+
+std::optional<Shape> shapeOf(kernel::StridedViewOp view, int64_t rows) {
+  const ArrayRef<int64_t> image = tilewright::shapeOf(view.getResult()),
+                          strides = view.getStrides();
+  const int64_t pixels = image[1] * image[2];
+  int64_t together = rows;
+  while (pixels % together != 0)
+    --together;
+  const bool isPlanar = image[0] == 1 && image[3] > 1 && view.getOffset() == 0 &&
+                        elementsOf(view.getX()) == pixels * image[3] && strides[1] == image[2] &&
+                        strides[2] == 1 && strides[3] == pixels;
+  return isPlanar ? std::optional(Shape{pixels, image[3], together}) : std::nullopt;
+}
+
+// Whether a depthwise convolution or a pool reads what is made of the value alone: a fused stack of
+// both has work for all units while the picture comes in.
+bool feedsWindows(Value value) {
+  llvm::SetVector<Value> made;
+  made.insert(value);
+  for (size_t i = 0; i < made.size(); ++i)
+    for (Operation *op : made[i].getUsers()) {
+      if (llvm::isa<kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::AvgPoolOp>(op))
+        return true;
+      const bool isOwn = llvm::all_of(op->getOperands(), [&](Value operand) {
+        return made.contains(operand) || operand.getDefiningOp<tosa::ConstOp>();
+      });
+      if (isOwn && op->getNumResults() == 1 && !llvm::isa<kernel::Conv2DOp>(op))
+        made.insert(op->getResult(0));
+    }
+  return false;
+}
+
+// Cycles that loads take beyond all else, less those of a layer more.
+bool isWorthIt(const Shape &shape, kernel::Conv2DOp reader, const isa::Isa &isa) {
+  constexpr int64_t start = 2000; // until a layer's units are at work
+  const int64_t rows = isa.param("rows"), cols = isa.param("cols"),
+                elements = shape.pixels * shape.channels;
+  auto tiles = [](int64_t count, int64_t size) { return llvm::divideCeilSigned(count, size); };
+  const ArrayRef<int64_t> weight = tilewright::shapeOf(reader.getWeight());
+  const int64_t products = elementsOf(reader.getResult()) / weight[0] * tiles(weight[0], cols) *
+                           tiles(weight[1] * weight[2] * weight[3], rows),
+                transposed = shape.pixels / shape.together * shape.channels *
+                             tiles(shape.channels * shape.together, cols),
+                moved = 5 * elements /
+                        (2 * isa.param("bus_bytes")); // there and back, with what it waits
+  return !feedsWindows(reader.getResult()) &&
+         products + std::max(transposed, moved) + start < elements;
+}
+
+Value transposed(OpBuilder &builder, const Shape &shape, kernel::StridedViewOp view) {
+  const Location location = view.getLoc();
+  const auto type = [&](ArrayRef<int64_t> dims, unsigned bits) {
+    return RankedTensorType::get(dims, builder.getIntegerType(bits));
+  };
+  const int64_t products = shape.pixels / shape.together, wide = shape.channels * shape.together;
+  SmallVector<int64_t> weights(static_cast<size_t>(wide * wide),
+                               0); // [pixel, channel][channel][pixel]
+  for (int64_t i = 0; i < wide; ++i)
+    weights[static_cast<size_t>(i * wide + i % shape.channels * shape.together +
+                                i / shape.channels)] = 1;
+  Value planes = kernel::ViewOp::create(
+      builder, location, type({1, shape.channels, products, shape.together}, 8), view.getX());
+  Value sums = kernel::Conv2DOp::create(
+      builder, location, type({1, 1, products, wide}, 32), planes,
+      makeIntegers(builder, location, {wide, shape.channels, 1, shape.together}, 8, weights),
+      makeIntegers(builder, location, {1}, 32, 0), ArrayRef<int64_t>{1, 1},
+      ArrayRef<int64_t>{0, 0, 0, 0}, ArrayRef<int64_t>{1, 1}, 0, 0);
+  constexpr int64_t one = 30; // binary places of a multiplier
+  Value narrow = kernel::RescaleOp::create(
+      builder, location, type({1, 1, products, wide}, 8), sums,
+      makeIntegers(builder, location, {1}, 32, int64_t(1) << one),
+      makeIntegers(builder, location, {1}, 8, one), 0, 0, INT8_MIN, INT8_MAX, false);
+  return kernel::ViewOp::create(builder, location, view.getResult().getType(), narrow);
+}
+
+} // namespace
+
+void transposeOnArray(Block &body, const Selection &selection) {
+  const isa::Isa &isa = selection.isa();
+  for (Operation &op : llvm::make_early_inc_range(body)) {
+    auto view = llvm::dyn_cast<kernel::StridedViewOp>(op);
+    auto reader = view && view.getResult().hasOneUse()
+                      ? llvm::dyn_cast<kernel::Conv2DOp>(*view.getResult().user_begin())
+                      : kernel::Conv2DOp();
+    const std::optional<Shape> shape =
+        reader ? shapeOf(view, isa.param("rows")) : std::optional<Shape>();
+    if (!shape || !isWorthIt(*shape, reader, isa))
+      continue;
+    OpBuilder builder(view);
+    view.getResult().replaceAllUsesWith(transposed(builder, *shape, view));
+    view.erase();
+  }
+}
+
+} // namespace tilewright
