@@ -76,8 +76,8 @@ struct Times {
 
 class Estimator {
 public:
-  enum class Keep { Trace, Cycles };
-  Estimator(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+  enum class Keep { Trace, Times, Cycles };
+  Estimator(const Stream &stream, const isa::Isa &isa,
             const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress, Keep keep)
       : stream_(stream), isa_(isa), plans_(plans), dram_(DramConfig::of(isa)), times_(isa),
         order_(stream, isa), codeAddress_(codeAddress), keep_(keep), run_(isa) {
@@ -100,17 +100,17 @@ public:
     semaphores_.resize(static_cast<size_t>(isa.semaphores()));
     arrivals_.resize(static_cast<size_t>(times_.sequencerBuffer * isa.instructionBytes() /
                                          times_.sequencerFetchBytes));
-    repeats_ = std::any_of(stream.begin(), stream.end(), [&](const StreamInstruction &each) {
-      const isa::Control control = factsOf(each.decoded).control;
-      return control != isa::Control::None && control != isa::Control::Fence &&
-             control != isa::Control::Halt;
-    });
     if (keep == Keep::Trace)
       result_.trace.reserve(stream.size());
+    if (keep == Keep::Times) {
+      streamTimes_.dispatch.resize(stream.size());
+      streamTimes_.start.resize(stream.size());
+    }
   }
 
   // Ends early in cycle `enough`.
   RunRecord run(int64_t enough = never);
+  StreamTimes takeTimes() { return std::move(streamTimes_); } // where those are kept
 
 private:
   Actor actor(const isa::Unit &unit) const {
@@ -170,13 +170,19 @@ private:
   UnitState &unit(Actor actor) { return units_[static_cast<size_t>(unitOf_[actor])]; }
   // An instruction under way: what has an index is dispatched and has not ended, or is decoded.
   InstructionRecord &record(size_t index) {
-    if (keep_ == Keep::Cycles)
-      return unkept_;
-    return result_.trace[repeats_ ? underWay_[index].record : index];
+    return keep_ == Keep::Trace ? result_.trace[underWay_[index].record] : unkept_;
   }
-  const isa::DecodedInstruction &decoded(size_t index) const {
-    return repeats_ ? underWay_[index].decoded : stream_[index].decoded;
+  void started(size_t index, int64_t t) {
+    record(index).start = t;
+    if (keep_ == Keep::Times)
+      streamTimes_.start[underWay_[index].record] = t;
   }
+  void dispatched(size_t index, int64_t t) {
+    record(index).dispatch = t;
+    if (keep_ == Keep::Times)
+      streamTimes_.dispatch[underWay_[index].record] = t;
+  }
+  const isa::DecodedInstruction &decoded(size_t index) const { return underWay_[index].decoded; }
   const Facts &factsOf(const isa::DecodedInstruction &decoded) const {
     return facts_[static_cast<size_t>(decoded.instruction)];
   }
@@ -265,7 +271,7 @@ private:
   void interrupt(int64_t t);
   void interrupt(isa::Space space, Holds &holds);
 
-  const std::vector<StreamInstruction> &stream_;
+  const Stream &stream_;
   const isa::Isa &isa_;
   const std::vector<timing::InstructionTiming> &plans_;
   std::vector<Facts> facts_; // by index
@@ -281,7 +287,8 @@ private:
   std::vector<Ring<int64_t>> semaphores_; // cycles of the signals that nobody took yet
   RunRecord result_;
   InstructionRecord unkept_; // where no trace is kept
-  size_t inFlight_ = 0;      // dispatched, end not known
+  StreamTimes streamTimes_;
+  size_t inFlight_ = 0; // dispatched, end not known
   int64_t lastEnd_ = -1;
   int64_t now_ = 0;
 
@@ -289,12 +296,11 @@ private:
   ProgramOrder order_;
   const uint64_t codeAddress_;
   const Keep keep_;
-  bool repeats_ = false; // the program: instructions under way are no longer known by their number
   struct UnderWay {
     isa::DecodedInstruction decoded; // with its final addresses
-    size_t record;
+    size_t record;                   // as they were dispatched
   };
-  std::deque<UnderWay> underWay_; // where `repeats_`
+  std::deque<UnderWay> underWay_;
   std::vector<size_t> free_;      // of these
   bool isDecoded_ = false;        // the instruction at hand
   size_t fetchAt_ = 0;            // the instruction that is decoded next
@@ -362,7 +368,7 @@ bool Estimator::begin(Actor actor, int64_t t) {
     state.registers[static_cast<size_t>(values[static_cast<size_t>(reg)])] =
         values[static_cast<size_t>(value)];
   }
-  record(head.index).start = t;
+  started(head.index, t);
   wake(Sequencer, t + 1);
   return true;
 }
@@ -380,8 +386,7 @@ void Estimator::finish(size_t index, int64_t t) {
   if (--inFlight_ == 0) // a fence may wait for that
     wake(Sequencer, t + 1);
   const uint32_t signal = decoded(index).signal;
-  if (repeats_)
-    free_.push_back(index);
+  free_.push_back(index);
   if (signal == 0)
     return;
   uint32_t mask = signal;
@@ -433,14 +438,11 @@ bool Estimator::idle(int64_t t) const { return inFlight_ == 0 && lastEnd_ < t; }
 
 // The instruction at hand comes under way; its index.
 size_t Estimator::enter() {
-  ++executed_;
-  const size_t at = order_.at(), record = result_.trace.size();
+  const size_t record = executed_++;
   if (keep_ == Keep::Trace) {
     result_.trace.emplace_back();
-    result_.trace.back().pc = at;
+    result_.trace.back().pc = order_.at();
   }
-  if (!repeats_)
-    return at;
   if (free_.empty()) {
     free_.push_back(underWay_.size());
     underWay_.emplace_back();
@@ -454,7 +456,7 @@ size_t Estimator::enter() {
 // Executes or dispatches the instruction at hand; false, with the cycle in which to try again, when
 // it must wait.
 bool Estimator::dispatch(int64_t t, int64_t &again) {
-  const Facts &facts = factsOf(order_.written().decoded);
+  const Facts &facts = facts_[order_.instruction()];
   if (facts.control != isa::Control::None) {
     const bool waits = facts.control == isa::Control::Fence || facts.control == isa::Control::Halt;
     if (waits && !idle(t)) {
@@ -463,10 +465,10 @@ bool Estimator::dispatch(int64_t t, int64_t &again) {
       return false;
     }
     const size_t index = enter();
-    InstructionRecord &record = this->record(index);
-    record.dispatch = record.start = record.end = halted_ = t;
-    if (repeats_)
-      free_.push_back(index);
+    dispatched(index, t);
+    started(index, t);
+    record(index).end = halted_ = t;
+    free_.push_back(index);
     order_.advance();
     return true;
   }
@@ -476,7 +478,7 @@ bool Estimator::dispatch(int64_t t, int64_t &again) {
   const size_t index = enter();
   state.queue.push_back({index, t});
   ++inFlight_;
-  record(index).dispatch = t;
+  dispatched(index, t);
   order_.advance();
   wake(facts.actor, t + 1);
   return true;
@@ -1141,17 +1143,26 @@ RunRecord Estimator::run(int64_t enough) {
 
 } // namespace
 
-RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
-                   uint64_t codeAddress) {
+RunRecord estimate(const Stream &stream, const isa::Isa &isa, uint64_t codeAddress) {
   return estimate(stream, isa, timing::makeTimings(isa), codeAddress);
 }
 
-RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+RunRecord estimate(const Stream &stream, const isa::Isa &isa,
                    const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress) {
   return Estimator(stream, isa, plans, codeAddress, Estimator::Keep::Trace).run();
 }
 
-int64_t estimateCycles(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+StreamTimes estimateTimes(const Stream &stream, const isa::Isa &isa,
+                          const std::vector<timing::InstructionTiming> &plans,
+                          uint64_t codeAddress) {
+  Estimator estimator(stream, isa, plans, codeAddress, Estimator::Keep::Times);
+  const int64_t cycles = estimator.run().cycles;
+  StreamTimes times = estimator.takeTimes();
+  times.cycles = cycles;
+  return times;
+}
+
+int64_t estimateCycles(const Stream &stream, const isa::Isa &isa,
                        const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress,
                        int64_t enough) {
   return Estimator(stream, isa, plans, codeAddress, Estimator::Keep::Cycles).run(enough).cycles;
