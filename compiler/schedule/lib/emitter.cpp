@@ -127,7 +127,7 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   group->busy.assign(isa_.units().size(), 0);
   group->all = group->busy;
   group->address.assign(group->work.buffers.size(), std::nullopt);
-  for (const Step &step : group->work.steps)
+  group->work.forEachStep([&](const Step &step) {
     for (const std::vector<Task> *tasks :
          {&step.constants, &step.loads, &step.compute, &step.stores})
       for (const Task &task : *tasks) {
@@ -138,6 +138,7 @@ void Emitter::append(Steps steps, const std::string &layerName) {
           if (const int buffer = task.buffers[operand]; buffer >= 0)
             ++group->uses[buffer];
       }
+  });
   if (group->work.steps.empty())
     return;
   ahead_.push_back(std::move(group));
@@ -168,11 +169,12 @@ void Emitter::findEarlyLoads(Group &group, const Group &before) {
   if (group.work.steps.empty() || !isChain || !isPlaced(group))
     return;
   std::vector<isa::Range> stored;
-  for (const Step &step : before.work.steps)
+  before.work.forEachStep([&](const Step &step) {
     for (const std::vector<Task> *tasks : {&step.compute, &step.stores})
       for (const Task &task : *tasks)
         if (isMove_[task.instruction] && !isLoad_[task.instruction])
           stored.push_back(inDram(task));
+  });
   std::vector<Task> &loads = group.work.steps.front().loads;
   auto isLate = [&](const Task &task) {
     const isa::Range read = inDram(task);
@@ -205,6 +207,7 @@ void Emitter::findEarlyLoads(Group &group, const Group &before) {
 void Emitter::advance() {
   const std::shared_ptr<Group> group = ahead_.front();
   for (size_t i = 0; i < group->work.steps.size(); ++i) {
+    group->work.unpack(i);
     Pending next{group, i};
     if (pending_)
       process(&next);
@@ -461,6 +464,7 @@ void Emitter::process(Pending *next) {
         mayHoist_ = hoistAhead(group);
     }
   current_ = nullptr;
+  group.work.steps[now.step] = Step(); // nobody asks for it again
   if (buffering_ == Buffering::None)
     fence();
 }
