@@ -33,7 +33,7 @@ public:
       deciding = decidingValues(main(), plan);
     std::vector<Value> shown = watched;
     llvm::append_range(shown, deciding);
-    executable_ = FloatExecutable::create(*real_, shown, options.threads);
+    executable_ = FloatExecutable::create(*real_, shown, options.threads, watched.size());
     ended("float-code");
     observed_ = observe(*executable_, samples_, plan, watched, deciding.size(), threads_);
     ended("calibration");

@@ -23,26 +23,23 @@ namespace {
 class ChannelStatistics {
 public:
   // Values are taken in rows of a multiple of the channels.
-  explicit ChannelStatistics(size_t channels)
-      : channels_(channels), low_(widthFor(channels), HUGE_VALF), high_(low_.size(), -HUGE_VALF),
-        magnitude_(low_.size(), 0), partial_(low_.size()), sum_(channels, 0) {}
+  ChannelStatistics(size_t channels, size_t elements)
+      : channels_(channels), elements_(elements), low_(widthFor(channels), HUGE_VALF),
+        high_(low_.size(), -HUGE_VALF), ownLow_(low_), ownHigh_(high_), magnitude_(low_.size(), 0),
+        partial_(low_.size()), sum_(channels, 0) {}
 
+  // Adds a sample's tensor, or the next part of it.
   void add(const Tensor &tensor) {
     const float *values = tensor.data<float>();
-    size_t count = static_cast<size_t>(tensor.elements()), width = low_.size();
-    std::vector<float> low(width, HUGE_VALF), high(width, -HUGE_VALF); // of this tensor
-    low.swap(low_), high.swap(high_);
-    for (size_t at = 0; at < count; at += width)
-      addRow(values + at, std::min(width, count - at));
-    lowest_.push_back(double(*std::min_element(low_.begin(), low_.end())));
-    highest_.push_back(double(*std::max_element(high_.begin(), high_.end())));
-    for (size_t i = 0; i < width; ++i) {
-      low_[i] = std::min(low_[i], low[i]);
-      high_[i] = std::max(high_[i], high[i]);
+    const size_t count = static_cast<size_t>(tensor.elements()), width = low_.size();
+    for (size_t at = 0; at < count;) {
+      const size_t first = (added_ + at) % width, some = std::min(width - first, count - at);
+      addRow(values + at, first, some);
+      at += some;
     }
-    for (size_t i = 0; i < width; ++i)
-      sum_[i % channels_] += double(std::exchange(partial_[i], 0.0f));
-    rows_ += count / channels_;
+    added_ += count;
+    if (added_ == elements_)
+      endTensor();
   }
 
   void merge(const ChannelStatistics &other) {
@@ -73,6 +70,17 @@ public:
   }
 
 private:
+  void endTensor() {
+    lowest_.push_back(double(*std::min_element(ownLow_.begin(), ownLow_.end())));
+    highest_.push_back(double(*std::max_element(ownHigh_.begin(), ownHigh_.end())));
+    for (size_t i = 0; i < low_.size(); ++i) {
+      low_[i] = std::min(std::exchange(ownLow_[i], HUGE_VALF), low_[i]);
+      high_[i] = std::max(std::exchange(ownHigh_[i], -HUGE_VALF), high_[i]);
+      sum_[i % channels_] += double(std::exchange(partial_[i], 0.0f));
+    }
+    rows_ += std::exchange(added_, 0) / channels_;
+  }
+
   // The ends of samples are spread around their mean: where they differ much, the next one's may be
   // beyond them all. Of few elements hardly any was near what is possible.
   double reachOf(const std::vector<double> &ends) const {
@@ -96,10 +104,10 @@ private:
     return channels * ((leastRow + channels - 1) / channels);
   }
 
-  void addRow(const float *values, size_t count) {
-    float *__restrict low = low_.data(), *__restrict high = high_.data();
-    uint32_t *__restrict magnitude = magnitude_.data();
-    float *__restrict partial = partial_.data();
+  void addRow(const float *values, size_t first, size_t count) {
+    float *__restrict low = ownLow_.data() + first, *__restrict high = ownHigh_.data() + first;
+    uint32_t *__restrict magnitude = magnitude_.data() + first;
+    float *__restrict partial = partial_.data() + first;
     for (size_t i = 0; i < count; ++i) {
       float value = values[i];
       uint32_t bits = 0;
@@ -119,9 +127,12 @@ private:
   }
 
   size_t channels_;
-  std::vector<float> low_, high_;
-  std::vector<uint32_t> magnitude_; // without the sign, as bits: these order like the values
-  std::vector<float> partial_;      // sums of the tensor that is being added
+  size_t elements_;                     // of a sample's tensor
+  std::vector<float> low_, high_;       // of all samples
+  size_t added_ = 0;                    // of the tensor that is being added: its elements so far,
+  std::vector<float> ownLow_, ownHigh_; // and their ends
+  std::vector<uint32_t> magnitude_;     // without the sign, as bits: these order like the values
+  std::vector<float> partial_;          // sums of the tensor that is being added
   std::vector<double> sum_;
   size_t rows_ = 0;
   std::vector<double> lowest_, highest_; // of each sample
@@ -244,7 +255,9 @@ Observations observe(const FloatExecutable &executable, const Samples &samples, 
   std::vector<std::vector<Operation *>> convolutions;
   for (Value value : watched) {
     ArrayRef<int64_t> shape = tensorType(value).getShape();
-    shown.push_back({ChannelStatistics(shape.empty() ? 1 : shape.back()), {}});
+    shown.push_back({ChannelStatistics(shape.empty() ? 1 : shape.back(),
+                                       static_cast<size_t>(tensorType(value).getNumElements())),
+                     {}});
     convolutions.emplace_back();
     for (Operation *user : value.getUsers())
       if (isConvolution(user) && plan.anchors.contains(user)) {
