@@ -227,15 +227,38 @@ struct ScaledHistogram {
   Histogram histogram;
   std::vector<double> factors;
 
+  bool countsAs(const ScaledHistogram &other) const {
+    return histogram.low == other.histogram.low && histogram.high == other.histogram.high &&
+           factors == other.factors;
+  }
   void add(const Tensor &tensor) {
     if (factors.empty())
       histogram.add(tensor.data<float>(), tensor.elements());
     else
       addScaled(histogram, tensor, factors);
   }
-  void merge(const ScaledHistogram &other) {
-    for (int bin = 0; bin < Histogram::bins; ++bin)
-      histogram.counts[bin] += other.histogram.counts[bin];
+};
+
+// All different histograms of one value that are to be counted.
+struct ValueHistograms {
+  std::vector<ScaledHistogram> all;
+
+  size_t numberOf(const ScaledHistogram &wanted) {
+    const auto known =
+        llvm::find_if(all, [&](const ScaledHistogram &each) { return each.countsAs(wanted); });
+    const auto number = static_cast<size_t>(known - all.begin());
+    if (known == all.end())
+      all.push_back(wanted);
+    return number;
+  }
+  void add(const Tensor &tensor) {
+    for (ScaledHistogram &each : all)
+      each.add(tensor);
+  }
+  void merge(const ValueHistograms &other) {
+    for (size_t i = 0; i < all.size(); ++i)
+      for (int bin = 0; bin < Histogram::bins; ++bin)
+        all[i].histogram.counts[bin] += other.all[i].histogram.counts[bin];
   }
 };
 
@@ -289,16 +312,16 @@ Observations observe(const FloatExecutable &executable, const Samples &samples, 
   return observed;
 }
 
-Statistics statisticsOf(const Observations &observed, const FloatExecutable &executable,
-                        const Samples &samples, const Plan &plan, const Equalization &equalization,
-                        bool withCounts, unsigned threads) {
-  Statistics statistics(observed);
+// Of the watched values, without counts.
+static std::vector<ScaledHistogram> emptyHistograms(const StatisticsWanted &wanted,
+                                                    Statistics &statistics) {
+  const Observations &observed = statistics.observed;
   std::vector<ScaledHistogram> histograms;
   for (Value value : observed.watched) {
     const std::vector<ChannelRange> &ranges = observed.ranges.find(value)->second;
     ScaledHistogram &scaled = histograms.emplace_back();
-    if (equalization.contains(value)) {
-      scaled.factors = channelFactors(ranges, equalization.lookup(value));
+    if (wanted.equalization.contains(value)) {
+      scaled.factors = channelFactors(ranges, wanted.equalization.lookup(value));
       statistics.channelFactors[value] = scaled.factors;
       // A pool in between takes the greatest of scaled values.
       if (auto pool = dyn_cast<tosa::MaxPool2dOp>(*value.user_begin()))
@@ -307,19 +330,41 @@ Statistics statisticsOf(const Observations &observed, const FloatExecutable &exe
     // Where each channel fills the whole range, other data soon leaves it. Among the errors of 8
     // bits that hardly counts.
     double margin =
-        plan.precision == Precision::Extended && equalization.lookup(value) == 1 ? 1.15 : 1;
+        wanted.precision == Precision::Extended && wanted.equalization.lookup(value) == 1 ? 1.15
+                                                                                          : 1;
     for (size_t c = 0; c < ranges.size(); ++c) {
       double factor = (scaled.factors.empty() ? 1 : scaled.factors[c]) * margin;
       scaled.histogram.low = std::min(scaled.histogram.low, ranges[c].low * factor);
       scaled.histogram.high = std::max(scaled.histogram.high, ranges[c].high * factor);
     }
   }
+  return histograms;
+}
+
+std::vector<Statistics> statisticsOf(const Observations &observed,
+                                     const FloatExecutable &executable, const Samples &samples,
+                                     llvm::ArrayRef<StatisticsWanted> wanted, unsigned threads) {
+  std::vector<Statistics> made;
+  std::vector<std::vector<ScaledHistogram>> histograms; // by plan, by value
+  std::vector<ValueHistograms> counted(observed.watched.size());
+  bool anyCounts = false;
+  for (const StatisticsWanted &each : wanted) {
+    histograms.push_back(emptyHistograms(each, made.emplace_back(observed)));
+    anyCounts |= each.withCounts;
+    for (size_t i = 0; each.withCounts && i < counted.size(); ++i)
+      counted[i].numberOf(histograms.back()[i]);
+  }
   std::vector<std::vector<Tensor>> none;
-  if (withCounts)
-    histograms = accumulate(executable, samples, histograms, threads, none);
-  for (auto [value, scaled] : llvm::zip(observed.watched, histograms))
-    statistics.histograms[value] = std::move(scaled.histogram);
-  return statistics;
+  if (anyCounts)
+    counted = accumulate(executable, samples, counted, threads, none);
+  for (size_t plan = 0; plan < wanted.size(); ++plan)
+    for (auto [i, value] : llvm::enumerate(observed.watched)) {
+      const ScaledHistogram &own = histograms[plan][i];
+      made[plan].histograms[value] = wanted[plan].withCounts
+                                         ? counted[i].all[counted[i].numberOf(own)].histogram
+                                         : own.histogram;
+    }
+  return made;
 }
 
 } // namespace tilewright::quantization
