@@ -1,6 +1,7 @@
 #include "change_context.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -12,8 +13,20 @@ using namespace mlir;
 
 namespace tilewright {
 
+// With something for the rest.
+static size_t bytesOfConstants(ModuleOp module) {
+  size_t bytes = size_t(1) << 20;
+  module.walk([&](Operation *op) {
+    for (NamedAttribute attribute : op->getAttrDictionary()) // its properties among them
+      if (auto dense = dyn_cast<DenseElementsAttr>(attribute.getValue()))
+        bytes += dense.getRawData().size();
+  });
+  return bytes;
+}
+
 static std::string bytecodeOf(ModuleOp module) {
   std::string bytes;
+  bytes.reserve(bytesOfConstants(module)); // else it stands twice whenever it grows
   llvm::raw_string_ostream stream(bytes);
   if (failed(writeBytecodeToFile(module, stream)))
     throw std::logic_error("a module cannot be written as bytecode");

@@ -155,6 +155,7 @@ private:
             isInteger ? "the model is integer already" : "--quantize none leaves the model float"));
       return;
     }
+    leaveConstants();
     CalibrationData data;
     QuantizeOptions quantization = options_.quantization;
     if (options_.calibration.empty()) {
@@ -170,16 +171,17 @@ private:
       return quantize(*module_, data, quantization, &result_.quantization, options_.times,
                       &standard_);
     });
-    leaveFloats();
+    leaveConstants();
     phases_.ended("quantize", *module_);
   }
 
-  // A context keeps every constant that it ever had: the float weights end with theirs.
-  void leaveFloats() {
+  // A context keeps every constant that it ever had: weights before they were folded, and all float
+  // ones, end with theirs.
+  void leaveConstants() {
     std::unique_ptr<mlir::MLIRContext> next = makeContext();
     loadModelDialects(*next);
     changeContext(context_, std::move(next), {&module_, &standard_});
-    // Of what float weights took later phases use little: it stands elsewhere, partly with threads.
+    // Of what weights took later phases use little: it stands elsewhere, partly with threads.
     malloc_trim(0);
   }
 

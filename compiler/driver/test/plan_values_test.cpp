@@ -53,7 +53,8 @@ private:
     const auto &convolution = static_cast<const ConvSpace &>(space);
     const ConvPlan plan = convolution.plan(point);
     const int64_t least = leastCycles(convolution.problem(), ConvMachine::of(isa_), plan);
-    EXPECT_LE(least, estimate(alone.stream, isa_, alone.codeAddress).cycles);
+    EXPECT_LE(least,
+              estimateCycles(alone.stream, isa_, timing::makeTimings(isa_), alone.codeAddress));
     EXPECT_EQ(least > 0, plan.streamFolds == 0); // streams have no bound
   }
 

@@ -90,7 +90,7 @@ static Location locationOf(ArrayRef<npu::LayerOp> layers, int layer, Location pr
 
 // Cycles belong to layers by the same rule as in the report of a simulation.
 static void estimateLayers(ArrayRef<npu::LayerOp> layers, Program &program,
-                           const RunRecord &estimated, const isa::Isa &isa) {
+                           const ExecutedSpans &estimated, const isa::Isa &isa) {
   std::vector<int64_t> cycles = cyclesOfLayers(program, estimated, isa);
   for (auto [i, each] : llvm::enumerate(layers)) {
     npu::LayerOp layer = each;
@@ -147,8 +147,8 @@ NpuProgram kernelToNpu(ModuleOp module, const isa::Isa &isa, const isa::LoadOpti
   header.accumulatorPeakBytes = plan.accumulators.peakBytes;
 
   // Beside the checks of the module.
-  std::future<RunRecord> estimated =
-      std::async([&, address = header.codeAddress] { return estimate(plan.stream, isa, address); });
+  std::future<ExecutedSpans> estimated = std::async(
+      [&, address = header.codeAddress] { return estimateSpans(plan.stream, isa, address); });
   Location location = module.getLoc();
   module.getBody()->clear();
   dropModelOperators(module);

@@ -48,7 +48,7 @@ LayerInfo readLayer(npu::LayerOp op) {
 class Reader {
 public:
   Reader(npu::ProgramOp op, const isa::Isa &isa)
-      : op_(op), isa_(isa), names_(isa, op.getContext()) {}
+      : op_(op), isa_(isa), names_(isa, op.getContext()), stream_(isa) {}
 
   FailureOr<Program> read(NpuCheck check) {
     check_ = check;
@@ -132,7 +132,7 @@ private:
   npu::ProgramOp op_;
   const isa::Isa &isa_;
   npu::InstructionNames names_;
-  std::vector<StreamInstruction> stream_; // to be checked
+  Stream stream_; // to be checked
   NpuCheck check_ = NpuCheck::All;
   Program program_;
   uint64_t count_ = 0;              // instructions read

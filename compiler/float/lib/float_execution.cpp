@@ -4,6 +4,7 @@
 #include "kernels.h"
 #include "objects.h"
 #include "optimize.h"
+#include "row_blocks.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -77,6 +78,11 @@ struct Steps { // from one row, or one element, to the next: bytes
   size_t element = 0;
 };
 
+struct BlockSteps { // from one block of rows, or one batch, to the next: bytes
+  size_t block = 0;
+  size_t batch = 0;
+};
+
 struct Call {
   KernelCode kernel = nullptr; // null: the result is a copy of the operand
   std::vector<Operand> operands;
@@ -84,6 +90,8 @@ struct Call {
   std::vector<Shown> shown; // watched results
   Runs runs;                // where there are steps
   std::vector<Steps> steps; // of operands, then results; empty: the kernel takes whole buffers
+  std::optional<Blocks> blocks;
+  std::vector<BlockSteps> blockSteps; // as `steps`, where there are blocks
 };
 
 TensorType typeOf(Value value) {
@@ -95,7 +103,7 @@ TensorType typeOf(Value value) {
 
 class Executable : public FloatExecutable {
 public:
-  Executable(ModuleOp module, const std::vector<Value> &watched, unsigned threads) {
+  Executable(ModuleOp module, const std::vector<Value> &watched, unsigned threads, size_t inParts) {
     auto main = module.lookupSymbol<func::FuncOp>("main");
     if (!main || !main.getBody().hasOneBlock())
       throw std::logic_error("float execution needs a function @main of one block");
@@ -103,7 +111,9 @@ public:
     module.getContext()
         ->loadDialect<bufferization::BufferizationDialect, memref::MemRefDialect,
                       LLVM::LLVMDialect>();
-    KernelProgram program = splitIntoKernels(main);
+    KernelProgram program = splitIntoKernels(
+        main, llvm::DenseSet<Value>(watched.begin() + static_cast<std::ptrdiff_t>(inParts),
+                                    watched.end()));
     compile(program, workThreads(threads));
     link(main, program, watched);
   }
@@ -128,16 +138,30 @@ public:
              : operand.kind == Operand::Argument ? arguments[operand.index]->bytes.data()
                                                  : buffers[operand.index].bytes.data();
     };
-    for (const Call &call : calls_) {
+    auto execute = [&](const Call &call, int64_t block) {
       for (const Result &result : call.results) {
         Tensor &buffer = buffers[result.buffer];
         buffer.dtype = result.type.dtype;
         buffer.shape = result.type.shape;
         buffer.bytes.resize(result.type.bytes); // the same for all that share it
       }
-      invoke(call, buffers, at);
-      for (const Shown &value : call.shown)
-        visit(value.index, buffers[value.place.index]);
+      invoke(call, block, buffers, at);
+      const bool isShown =
+          !call.blocks || call.blocks->isHandedOn || block + 1 == call.blocks->count();
+      if (isShown)
+        for (const Shown &value : call.shown)
+          visit(value.index, buffers[value.place.index]);
+    };
+    for (auto first = calls_.begin(); first != calls_.end();) {
+      auto last = first + 1; // behind the sequence
+      while (first->blocks && last != calls_.end() && last->blocks &&
+             last->blocks->sequence == first->blocks->sequence)
+        ++last;
+      const int64_t blocks = first->blocks ? first->blocks->count() : 1;
+      for (int64_t block = 0; block < blocks; ++block)
+        for (auto call = first; call != last; ++call)
+          execute(*call, block);
+      first = last;
     }
     std::vector<Tensor> results;
     for (const auto &[output, type] : outputs_)
@@ -162,8 +186,9 @@ public:
   }
 
 private:
-  template <typename At> static void invoke(const Call &call, std::vector<Tensor> &buffers, At at) {
-    if (!call.kernel) {
+  template <typename At>
+  static void invoke(const Call &call, int64_t block, std::vector<Tensor> &buffers, At at) {
+    if (!call.kernel) { // within a sequence of blocks it is one that is handed on
       std::vector<char> &copy = buffers[call.results[0].buffer].bytes;
       std::copy_n(at(call.operands[0]), copy.size(), copy.data());
       return;
@@ -173,6 +198,9 @@ private:
       bases.push_back(const_cast<char *>(at(operand)));
     for (const Result &result : call.results)
       bases.push_back(buffers[result.buffer].bytes.data());
+    for (size_t i = 0; i < call.blockSteps.size(); ++i)
+      bases[i] += static_cast<size_t>(block) * call.blockSteps[i].block +
+                  static_cast<size_t>(block / call.blocks->ofBatch) * call.blockSteps[i].batch;
     llvm::SmallVector<void *> pointers(bases.begin(), bases.end());
     if (call.steps.empty())
       return call.kernel(pointers.data());
@@ -197,6 +225,36 @@ private:
       add(operand, isOneRow);
     for (Value result : call.results)
       add(result, false);
+    return steps;
+  }
+
+  // Of a block of rows as it stands in a buffer of its own.
+  static TensorType typeIn(const KernelCall &call, Value value, bool isPart) {
+    TensorType type = typeOf(value);
+    if (!isPart)
+      return type;
+    auto part = partOf(cast<RankedTensorType>(value.getType()), *call.blocks, Blocks::ByBlock);
+    return {type.dtype, part.getShape().vec(),
+            static_cast<size_t>(part.getNumElements() * byteSize(type.dtype))};
+  }
+
+  // `isPart`: of the value's holder.
+  template <typename IsPart>
+  static std::vector<BlockSteps> blockStepsOf(const KernelCall &call, IsPart isPart) {
+    std::vector<BlockSteps> steps;
+    for (auto [operand, step] : llvm::zip(call.operands, call.blocks->steps)) {
+      const size_t bytes = typeOf(operand).bytes;
+      if (step == Blocks::All || isPart(operand))
+        steps.push_back({0, 0});
+      else if (step == Blocks::ByBatch)
+        steps.push_back({0, bytes / static_cast<size_t>(call.blocks->batches)});
+      else
+        steps.push_back({bytes / static_cast<size_t>(call.blocks->count()), 0});
+    }
+    for (Value result : call.results)
+      steps.push_back(
+          {isPart(result) ? 0 : typeOf(result).bytes / static_cast<size_t>(call.blocks->count()),
+           0});
     return steps;
   }
 
@@ -256,9 +314,25 @@ private:
     for (Value result : main.getBody().front().getTerminator()->getOperands())
       lastUse[holderOf(result)] = calls.size();
 
-    std::map<size_t, std::vector<size_t>> unused; // bytes -> buffers
+    using Unused = std::map<size_t, std::vector<size_t>>; // bytes -> buffers
+    Unused unused, parts;                              // `parts`: of blocks of the sequence at hand
+    std::vector<std::pair<size_t, size_t>> afterwards; // of whole tensors that it reads
+    llvm::DenseSet<Value> partial;                     // values of which one block stands at a time
+    auto isPart = [&](Value value) { return partial.contains(holderOf(value)); };
     for (size_t i = 0; i < calls.size(); ++i) {
+      const std::optional<Blocks> &blocks = calls[i].blocks;
+      const bool continues = i > 0 && blocks && calls[i - 1].blocks &&
+                             blocks->sequence == calls[i - 1].blocks->sequence;
+      if (!continues) { // another sequence, or none
+        for (auto &[bytes, buffers] : parts)
+          llvm::append_range(unused[bytes], buffers);
+        for (auto [bytes, buffer] : afterwards)
+          unused[bytes].push_back(buffer);
+        parts.clear();
+        afterwards.clear();
+      }
       Call linked;
+      linked.blocks = blocks;
       linked.kernel = kernels_.lookup(calls[i].kernel);
       if (calls[i].runs) {
         linked.runs = *calls[i].runs;
@@ -267,8 +341,10 @@ private:
       for (Value operand : calls[i].operands)
         linked.operands.push_back(operandOf(operand));
       for (Value result : calls[i].results) {
-        TensorType type = typeOf(result);
-        std::vector<size_t> &fitting = unused[type.bytes];
+        if (blocks && blocks->isHandedOn)
+          partial.insert(result);
+        TensorType type = typeIn(calls[i], result, isPart(result));
+        std::vector<size_t> &fitting = (isPart(result) ? parts : unused)[type.bytes];
         size_t buffer = fitting.empty() ? bufferCount_++ : fitting.back();
         if (!fitting.empty())
           fitting.pop_back();
@@ -279,8 +355,16 @@ private:
       for (Value value : llvm::concat<const Value>(calls[i].operands, calls[i].results))
         touched.insert(holderOf(value));
       for (Value value : touched)
-        if (operands_[value].kind == Operand::Buffer && lastUse.lookup(value) <= i)
-          unused[typeOf(value).bytes].push_back(operands_[value].index);
+        if (operands_[value].kind == Operand::Buffer && lastUse.lookup(value) <= i) {
+          if (isPart(value))
+            parts[typeIn(calls[i], value, true).bytes].push_back(operands_[value].index);
+          else if (blocks)
+            afterwards.emplace_back(typeOf(value).bytes, operands_[value].index);
+          else
+            unused[typeOf(value).bytes].push_back(operands_[value].index);
+        }
+      if (blocks)
+        linked.blockSteps = blockStepsOf(calls[i], isPart);
       for (size_t w = 0; w < watched.size(); ++w)
         if (llvm::is_contained(calls[i].results, watched[w]))
           linked.shown.push_back({w, operands_[watched[w]]});
@@ -340,9 +424,10 @@ unsigned workThreads(unsigned wanted) {
   return std::min(wanted != 0 ? wanted : processorCount(), most);
 }
 
-std::unique_ptr<FloatExecutable>
-FloatExecutable::create(ModuleOp module, const std::vector<Value> &watched, unsigned threads) {
-  return std::make_unique<Executable>(module, watched, threads);
+std::unique_ptr<FloatExecutable> FloatExecutable::create(ModuleOp module,
+                                                         const std::vector<Value> &watched,
+                                                         unsigned threads, size_t inParts) {
+  return std::make_unique<Executable>(module, watched, threads, inParts);
 }
 
 } // namespace tilewright

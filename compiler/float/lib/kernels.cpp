@@ -1,5 +1,7 @@
 #include "kernels.h"
 
+#include "row_blocks.h"
+
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -38,13 +40,6 @@ llvm::SetVector<Value> inputsOf(Operation *op) {
 
 RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-// Whether an element of the result depends on the operands' elements at its place alone, but for
-// broadcasts.
-bool isElementwise(Operation *op) {
-  return op->hasTrait<OpTrait::tosa::TosaElementwiseOperator>() ||
-         isa<tosa::CastOp, tosa::MulOp>(op);
-}
-
 // The runs of an element-wise operator that reads `operands` and `constants` of one element each.
 std::optional<Runs> runsOf(Operation *op, const std::vector<Value> &operands,
                            const std::vector<Operation *> &constants) {
@@ -80,23 +75,33 @@ std::optional<Runs> runsOf(Operation *op, const std::vector<Value> &operands,
 
 class Splitter {
 public:
-  explicit Splitter(func::FuncOp main) : main_(main), builder_(main.getContext()) {}
+  Splitter(func::FuncOp main, const llvm::DenseSet<Value> &whole)
+      : main_(main), builder_(main.getContext()), blocks_(findRowBlocks(main, whole)) {}
 
   KernelProgram run() {
     program_.module = ModuleOp::create(builder_.getUnknownLoc());
-    for (Operation &op : main_.getBody().front().without_terminator()) {
-      if (op.hasTrait<OpTrait::ConstantLike>())
+    for (Operation *op : blocks_.order) {
+      if (!isa<tosa::ReshapeOp, tosa::IdentityOp>(op)) {
+        addCall(op);
         continue;
-      if (isa<tosa::ReshapeOp, tosa::IdentityOp>(op))
-        for (OpResult result : op.getResults())
-          program_.calls.push_back({"", {op.getOperand(result.getResultNumber())}, {result}, {}});
-      else
-        addCall(&op);
+      }
+      for (OpResult result : op->getResults()) {
+        KernelCall call{"", {op->getOperand(result.getResultNumber())}, {result}, {}, {}};
+        call.blocks = blocksOf(op, call.operands);
+        program_.calls.push_back(std::move(call));
+      }
     }
     return std::move(program_);
   }
 
 private:
+  std::optional<Blocks> blocksOf(Operation *op, const std::vector<Value> &operands) const {
+    const auto found = blocks_.ofOperators.find(op);
+    if (found == blocks_.ofOperators.end())
+      return std::nullopt;
+    return found->second.blocksOf(operands);
+  }
+
   void addCall(Operation *op) {
     KernelCall call;
     std::vector<Operation *> constants;
@@ -108,7 +113,13 @@ private:
         call.operands.push_back(input);
     }
     call.results.assign(op->result_begin(), op->result_end());
+    call.blocks = blocksOf(op, call.operands);
     call.runs = runsOf(op, call.operands, constants);
+    if (call.runs && call.blocks) {
+      int64_t &part = call.runs->rows > 1 ? call.runs->rows : call.runs->length;
+      part /= call.blocks->count();
+      call.runs->run = std::min(call.runs->run, call.runs->length);
+    }
     call.kernel = kernelFor(op, constants, call);
     program_.calls.push_back(std::move(call));
   }
@@ -116,7 +127,15 @@ private:
   // What a kernel takes of a value.
   static RankedTensorType typeIn(const KernelCall &call, Value value) {
     RankedTensorType type = tensorType(value);
-    return call.runs ? RankedTensorType::get({call.runs->run}, type.getElementType()) : type;
+    if (call.runs)
+      return RankedTensorType::get({call.runs->run}, type.getElementType());
+    if (!call.blocks)
+      return type;
+    const auto at = llvm::find(call.operands, value);
+    const Blocks::Step step = at == call.operands.end()
+                                  ? Blocks::ByBlock
+                                  : call.blocks->steps[at - call.operands.begin()];
+    return partOf(type, *call.blocks, step);
   }
 
   static MemRefType bufferType(const KernelCall &call, Value value) {
@@ -185,12 +204,15 @@ private:
 
   func::FuncOp main_;
   OpBuilder builder_;
+  const RowBlocks blocks_;
   KernelProgram program_;
   llvm::StringMap<std::string> names_; // the kernel's text -> its name
 };
 
 } // namespace
 
-KernelProgram splitIntoKernels(func::FuncOp main) { return Splitter(main).run(); }
+KernelProgram splitIntoKernels(func::FuncOp main, const llvm::DenseSet<Value> &whole) {
+  return Splitter(main, whole).run();
+}
 
 } // namespace tilewright::float_kernels

@@ -196,6 +196,55 @@ TEST_F(FloatExecution, ShowsWatchedArgumentsAndReshapes) {
   EXPECT_THAT(floats(results[0]), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
+// Large enough for blocks of rows (row_blocks.h), with an operator between that needs none.
+const std::string attention = R"(
+func.func @main(%q: tensor<2x1024x4xf32>, %k: tensor<2x4x2048xf32>, %v: tensor<1x2x2048x4xf32>) -> tensor<2x1024x4xf32> {
+  %zero = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %shift = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+  %whole = tosa.const_shape {values = dense<[2, 2048, 4]> : tensor<3xindex>} : () -> !tosa.shape<3>
+  %s = tosa.matmul %q, %k, %zero, %zero : (tensor<2x1024x4xf32>, tensor<2x4x2048xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x1024x2048xf32>
+  %m = tosa.reduce_max %s {axis = 2 : i32} : (tensor<2x1024x2048xf32>) -> tensor<2x1024x1xf32>
+  %d = tosa.sub %s, %m : (tensor<2x1024x2048xf32>, tensor<2x1024x1xf32>) -> tensor<2x1024x2048xf32>
+  %e = tosa.exp %d : (tensor<2x1024x2048xf32>) -> tensor<2x1024x2048xf32>
+  %w = tosa.reshape %v, %whole : (tensor<1x2x2048x4xf32>, !tosa.shape<3>) -> tensor<2x2048x4xf32>
+  %sum = tosa.reduce_sum %e {axis = 2 : i32} : (tensor<2x1024x2048xf32>) -> tensor<2x1024x1xf32>
+  %r = tosa.reciprocal %sum : (tensor<2x1024x1xf32>) -> tensor<2x1024x1xf32>
+  %p = tosa.mul %e, %r, %shift : (tensor<2x1024x2048xf32>, tensor<2x1024x1xf32>, tensor<1xi8>) -> tensor<2x1024x2048xf32>
+  %y = tosa.matmul %p, %w, %zero, %zero : (tensor<2x1024x2048xf32>, tensor<2x2048x4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x1024x4xf32>
+  return %y : tensor<2x1024x4xf32>
+})";
+
+TEST_F(FloatExecution, MakesWhatIsAskedForInPartsAsItMakesTheWhole) {
+  std::vector<Tensor> inputs;
+  for (const std::vector<int64_t> &shape :
+       {std::vector<int64_t>{2, 1024, 4}, {2, 4, 2048}, {1, 2, 2048, 4}}) {
+    inputs.push_back(makeTensor(DType::F32, shape));
+    for (int64_t i = 0; i < inputs.back().elements(); ++i)
+      inputs.back().data<float>()[i] = static_cast<float>((i * 37 + 11) % 101) / 64 - 0.75f;
+  }
+  std::vector<std::vector<char>> seen(2), results;
+  std::vector<int> parts(2, 0);
+  compile(attention.c_str());
+  mlir::Value exponentials;
+  module_->walk([&](mlir::tosa::ExpOp op) { exponentials = op.getResult(); });
+  for (size_t inParts : {size_t{0}, size_t{1}}) {
+    auto executable = FloatExecutable::create(*module_, {exponentials}, 0, inParts);
+    FloatExecutable::Workspace workspace;
+    results.push_back(executable
+                          ->run(inputs, workspace,
+                                [&](size_t, const Tensor &tensor) {
+                                  seen[inParts].insert(seen[inParts].end(), tensor.bytes.begin(),
+                                                       tensor.bytes.end());
+                                  ++parts[inParts];
+                                })[0]
+                          .bytes);
+  }
+  EXPECT_EQ(parts[0], 1);
+  EXPECT_GT(parts[1], 1);
+  EXPECT_TRUE(seen[0] == seen[1]);
+  EXPECT_TRUE(results[0] == results[1]);
+}
+
 TEST_F(FloatExecution, GivesTheSameInAWorkspaceOfEarlierRuns) {
   auto executable = compile(softmax);
   FloatExecutable::Workspace workspace;

@@ -5,6 +5,9 @@
 #include "patterns.h"
 #include "tilewright/compiler/tosa/constants.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace tilewright {
 
 namespace {
@@ -26,16 +29,32 @@ Dims imageOfRows(mlir::Value rows) {
   return {1, matrix[1], 1, matrix[2]};
 }
 
+// A constant matrix as the weights of a convolution. At once: a context keeps each constant, and
+// matrices are most of a transformer.
+mlir::Value makeWeights(PatternRewriter &rewriter, mlir::Location location, mlir::Value matrix,
+                        int64_t depth, int64_t columns) {
+  mlir::DenseElementsAttr elements = constantElements(matrix);
+  if (elements.isSplat())
+    return makeConstant(rewriter, location,
+                        elements.resizeSplat(mlir::RankedTensorType::get({columns, 1, 1, depth},
+                                                                         rewriter.getF32Type())));
+  const auto *from = reinterpret_cast<const float *>(elements.getRawData().data());
+  std::vector<float> to(static_cast<size_t>(depth * columns));
+  constexpr int64_t block = 64; // of rows, which stay in the cache
+  for (int64_t first = 0; first < depth; first += block)
+    for (int64_t column = 0; column < columns; ++column)
+      for (int64_t row = first; row < std::min(first + block, depth); ++row)
+        to[static_cast<size_t>(column * depth + row)] = from[row * columns + column];
+  return makeFloats(rewriter, location, {columns, 1, 1, depth}, llvm::ArrayRef(to));
+}
+
 LogicalResult matmulToConv(tosa::MatMulOp op, PatternRewriter &rewriter) {
   Dims a = dimsOf(op.getA()), b = dimsOf(op.getB());
   if (!isFloat32(op.getOutput()) || !constantElements(op.getB()) || b[0] != 1)
     return failure();
   int64_t depth = a[2], columns = b[2];
   mlir::Location location = op.getLoc();
-  mlir::Value matrix = makeReshape(rewriter, location, op.getB(), {depth, columns});
-  mlir::Value weight =
-      makeReshape(rewriter, location, makeTranspose(rewriter, location, matrix, {1, 0}),
-                  {columns, 1, 1, depth});
+  mlir::Value weight = makeWeights(rewriter, location, op.getB(), depth, columns);
   mlir::Value bias = makeFloats(rewriter, location, {columns}, 0.0f);
   Dims dims = imageOfRows(op.getA());
   mlir::Value image = makeReshape(rewriter, location, op.getA(), dims);

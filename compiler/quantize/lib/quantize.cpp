@@ -11,6 +11,8 @@
 #include "sqnr.h"
 #include "statistics.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace tilewright {
@@ -33,7 +35,7 @@ public:
       deciding = decidingValues(main(), plan);
     std::vector<Value> shown = watched;
     llvm::append_range(shown, deciding);
-    executable_ = FloatExecutable::create(*real_, shown, options.threads);
+    executable_ = FloatExecutable::create(*real_, shown, options.threads, watched.size());
     ended("float-code");
     observed_ = observe(*executable_, samples_, plan, watched, deciding.size(), threads_);
     ended("calibration");
@@ -46,9 +48,7 @@ public:
 
   Form formOf(Precision precision) const {
     Plan plan = makePlan(main(), precision);
-    Statistics statistics =
-        statisticsOf(observed_, *executable_, samples_, plan, findEqualizable(plan),
-                     options_.method != Calibration::MinMax || !plan.tailed.empty(), threads_);
+    const Statistics &statistics = statisticsFor(precision);
     ParameterMap parameters = assignParameters(main(), plan, statistics, options_);
     bool isFakeQuantized = options_.precision == Precision::Automatic;
     IntegerModule integer =
@@ -111,6 +111,26 @@ private:
     return weights >= leastWeights * wide;
   }
 
+  const Statistics &statisticsFor(Precision precision) const {
+    if (const auto known = statistics_.find(precision); known != statistics_.end())
+      return known->second;
+    std::vector<Precision> precisions{precision};
+    // Its statistics cost little beside these, and much by themselves.
+    if (options_.precision == Precision::Automatic && precision == Precision::Standard)
+      precisions.push_back(Precision::Mixed);
+    std::vector<StatisticsWanted> wanted;
+    for (Precision each : precisions) {
+      const Plan plan = makePlan(main(), each);
+      wanted.push_back({plan.precision, findEqualizable(plan),
+                        options_.method != Calibration::MinMax || !plan.tailed.empty()});
+    }
+    std::vector<Statistics> made =
+        statisticsOf(observed_, *executable_, samples_, wanted, threads_);
+    for (auto [each, statistics] : llvm::zip(precisions, made))
+      statistics_.emplace(each, std::move(statistics));
+    return statistics_.find(precision)->second;
+  }
+
   std::optional<double> fakeQuantized(const FakeQuantization &fakeQuantization, Form &form) const {
     std::optional<double> decibels = fakeQuantization.decibelsOf(form.integer, form.parameters);
     ended("fake-quantization");
@@ -131,6 +151,7 @@ private:
   mutable OwningOpRef<ModuleOp> real_;
   std::unique_ptr<FloatExecutable> executable_;
   Observations observed_;
+  mutable std::map<Precision, Statistics> statistics_;
 };
 
 } // namespace

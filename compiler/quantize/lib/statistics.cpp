@@ -23,26 +23,23 @@ namespace {
 class ChannelStatistics {
 public:
   // Values are taken in rows of a multiple of the channels.
-  explicit ChannelStatistics(size_t channels)
-      : channels_(channels), low_(widthFor(channels), HUGE_VALF), high_(low_.size(), -HUGE_VALF),
-        magnitude_(low_.size(), 0), partial_(low_.size()), sum_(channels, 0) {}
+  ChannelStatistics(size_t channels, size_t elements)
+      : channels_(channels), elements_(elements), low_(widthFor(channels), HUGE_VALF),
+        high_(low_.size(), -HUGE_VALF), ownLow_(low_), ownHigh_(high_), magnitude_(low_.size(), 0),
+        partial_(low_.size()), sum_(channels, 0) {}
 
+  // Adds a sample's tensor, or the next part of it.
   void add(const Tensor &tensor) {
     const float *values = tensor.data<float>();
-    size_t count = static_cast<size_t>(tensor.elements()), width = low_.size();
-    std::vector<float> low(width, HUGE_VALF), high(width, -HUGE_VALF); // of this tensor
-    low.swap(low_), high.swap(high_);
-    for (size_t at = 0; at < count; at += width)
-      addRow(values + at, std::min(width, count - at));
-    lowest_.push_back(double(*std::min_element(low_.begin(), low_.end())));
-    highest_.push_back(double(*std::max_element(high_.begin(), high_.end())));
-    for (size_t i = 0; i < width; ++i) {
-      low_[i] = std::min(low_[i], low[i]);
-      high_[i] = std::max(high_[i], high[i]);
+    const size_t count = static_cast<size_t>(tensor.elements()), width = low_.size();
+    for (size_t at = 0; at < count;) {
+      const size_t first = (added_ + at) % width, some = std::min(width - first, count - at);
+      addRow(values + at, first, some);
+      at += some;
     }
-    for (size_t i = 0; i < width; ++i)
-      sum_[i % channels_] += double(std::exchange(partial_[i], 0.0f));
-    rows_ += count / channels_;
+    added_ += count;
+    if (added_ == elements_)
+      endTensor();
   }
 
   void merge(const ChannelStatistics &other) {
@@ -73,6 +70,17 @@ public:
   }
 
 private:
+  void endTensor() {
+    lowest_.push_back(double(*std::min_element(ownLow_.begin(), ownLow_.end())));
+    highest_.push_back(double(*std::max_element(ownHigh_.begin(), ownHigh_.end())));
+    for (size_t i = 0; i < low_.size(); ++i) {
+      low_[i] = std::min(std::exchange(ownLow_[i], HUGE_VALF), low_[i]);
+      high_[i] = std::max(std::exchange(ownHigh_[i], -HUGE_VALF), high_[i]);
+      sum_[i % channels_] += double(std::exchange(partial_[i], 0.0f));
+    }
+    rows_ += std::exchange(added_, 0) / channels_;
+  }
+
   // The ends of samples are spread around their mean: where they differ much, the next one's may be
   // beyond them all. Of few elements hardly any was near what is possible.
   double reachOf(const std::vector<double> &ends) const {
@@ -96,10 +104,10 @@ private:
     return channels * ((leastRow + channels - 1) / channels);
   }
 
-  void addRow(const float *values, size_t count) {
-    float *__restrict low = low_.data(), *__restrict high = high_.data();
-    uint32_t *__restrict magnitude = magnitude_.data();
-    float *__restrict partial = partial_.data();
+  void addRow(const float *values, size_t first, size_t count) {
+    float *__restrict low = ownLow_.data() + first, *__restrict high = ownHigh_.data() + first;
+    uint32_t *__restrict magnitude = magnitude_.data() + first;
+    float *__restrict partial = partial_.data() + first;
     for (size_t i = 0; i < count; ++i) {
       float value = values[i];
       uint32_t bits = 0;
@@ -119,9 +127,12 @@ private:
   }
 
   size_t channels_;
-  std::vector<float> low_, high_;
-  std::vector<uint32_t> magnitude_; // without the sign, as bits: these order like the values
-  std::vector<float> partial_;      // sums of the tensor that is being added
+  size_t elements_;                     // of a sample's tensor
+  std::vector<float> low_, high_;       // of all samples
+  size_t added_ = 0;                    // of the tensor that is being added: its elements so far,
+  std::vector<float> ownLow_, ownHigh_; // and their ends
+  std::vector<uint32_t> magnitude_;     // without the sign, as bits: these order like the values
+  std::vector<float> partial_;          // sums of the tensor that is being added
   std::vector<double> sum_;
   size_t rows_ = 0;
   std::vector<double> lowest_, highest_; // of each sample
@@ -216,15 +227,38 @@ struct ScaledHistogram {
   Histogram histogram;
   std::vector<double> factors;
 
+  bool countsAs(const ScaledHistogram &other) const {
+    return histogram.low == other.histogram.low && histogram.high == other.histogram.high &&
+           factors == other.factors;
+  }
   void add(const Tensor &tensor) {
     if (factors.empty())
       histogram.add(tensor.data<float>(), tensor.elements());
     else
       addScaled(histogram, tensor, factors);
   }
-  void merge(const ScaledHistogram &other) {
-    for (int bin = 0; bin < Histogram::bins; ++bin)
-      histogram.counts[bin] += other.histogram.counts[bin];
+};
+
+// All different histograms of one value that are to be counted.
+struct ValueHistograms {
+  std::vector<ScaledHistogram> all;
+
+  size_t numberOf(const ScaledHistogram &wanted) {
+    const auto known =
+        llvm::find_if(all, [&](const ScaledHistogram &each) { return each.countsAs(wanted); });
+    const auto number = static_cast<size_t>(known - all.begin());
+    if (known == all.end())
+      all.push_back(wanted);
+    return number;
+  }
+  void add(const Tensor &tensor) {
+    for (ScaledHistogram &each : all)
+      each.add(tensor);
+  }
+  void merge(const ValueHistograms &other) {
+    for (size_t i = 0; i < all.size(); ++i)
+      for (int bin = 0; bin < Histogram::bins; ++bin)
+        all[i].histogram.counts[bin] += other.all[i].histogram.counts[bin];
   }
 };
 
@@ -244,7 +278,9 @@ Observations observe(const FloatExecutable &executable, const Samples &samples, 
   std::vector<std::vector<Operation *>> convolutions;
   for (Value value : watched) {
     ArrayRef<int64_t> shape = tensorType(value).getShape();
-    shown.push_back({ChannelStatistics(shape.empty() ? 1 : shape.back()), {}});
+    shown.push_back({ChannelStatistics(shape.empty() ? 1 : shape.back(),
+                                       static_cast<size_t>(tensorType(value).getNumElements())),
+                     {}});
     convolutions.emplace_back();
     for (Operation *user : value.getUsers())
       if (isConvolution(user) && plan.anchors.contains(user)) {
@@ -287,16 +323,16 @@ std::vector<double> factorsOf(const Observations &observed, Value value, double 
   return channelFactors(ranges, strength);
 }
 
-Statistics statisticsOf(const Observations &observed, const FloatExecutable &executable,
-                        const Samples &samples, const Plan &plan, const Equalization &equalization,
-                        bool withCounts, unsigned threads) {
-  Statistics statistics(observed);
+// Of the watched values, without counts.
+static std::vector<ScaledHistogram> emptyHistograms(const StatisticsWanted &wanted,
+                                                    Statistics &statistics) {
+  const Observations &observed = statistics.observed;
   std::vector<ScaledHistogram> histograms;
   for (Value value : observed.watched) {
     const std::vector<ChannelRange> &ranges = observed.ranges.find(value)->second;
     ScaledHistogram &scaled = histograms.emplace_back();
-    if (equalization.contains(value))
-      scaled.factors = factorsOf(observed, value, equalization.lookup(value));
+    if (wanted.equalization.contains(value))
+      scaled.factors = factorsOf(observed, value, wanted.equalization.lookup(value));
     if (llvm::all_of(scaled.factors, [](double factor) { return factor == 1; }))
       scaled.factors.clear();
     if (!scaled.factors.empty()) {
@@ -308,19 +344,41 @@ Statistics statisticsOf(const Observations &observed, const FloatExecutable &exe
     // Where each channel fills the whole range, other data soon leaves it. Among the errors of 8
     // bits that hardly counts.
     double margin =
-        plan.precision == Precision::Extended && equalization.lookup(value) == 1 ? 1.15 : 1;
+        wanted.precision == Precision::Extended && wanted.equalization.lookup(value) == 1 ? 1.15
+                                                                                          : 1;
     for (size_t c = 0; c < ranges.size(); ++c) {
       double factor = (scaled.factors.empty() ? 1 : scaled.factors[c]) * margin;
       scaled.histogram.low = std::min(scaled.histogram.low, ranges[c].low * factor);
       scaled.histogram.high = std::max(scaled.histogram.high, ranges[c].high * factor);
     }
   }
+  return histograms;
+}
+
+std::vector<Statistics> statisticsOf(const Observations &observed,
+                                     const FloatExecutable &executable, const Samples &samples,
+                                     llvm::ArrayRef<StatisticsWanted> wanted, unsigned threads) {
+  std::vector<Statistics> made;
+  std::vector<std::vector<ScaledHistogram>> histograms; // by plan, by value
+  std::vector<ValueHistograms> counted(observed.watched.size());
+  bool anyCounts = false;
+  for (const StatisticsWanted &each : wanted) {
+    histograms.push_back(emptyHistograms(each, made.emplace_back(observed)));
+    anyCounts |= each.withCounts;
+    for (size_t i = 0; each.withCounts && i < counted.size(); ++i)
+      counted[i].numberOf(histograms.back()[i]);
+  }
   std::vector<std::vector<Tensor>> none;
-  if (withCounts)
-    histograms = accumulate(executable, samples, histograms, threads, none);
-  for (auto [value, scaled] : llvm::zip(observed.watched, histograms))
-    statistics.histograms[value] = std::move(scaled.histogram);
-  return statistics;
+  if (anyCounts)
+    counted = accumulate(executable, samples, counted, threads, none);
+  for (size_t plan = 0; plan < wanted.size(); ++plan)
+    for (auto [i, value] : llvm::enumerate(observed.watched)) {
+      const ScaledHistogram &own = histograms[plan][i];
+      made[plan].histograms[value] = wanted[plan].withCounts
+                                         ? counted[i].all[counted[i].numberOf(own)].histogram
+                                         : own.histogram;
+    }
+  return made;
 }
 
 } // namespace tilewright::quantization

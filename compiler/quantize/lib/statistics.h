@@ -50,10 +50,16 @@ struct Statistics {
   llvm::DenseMap<mlir::Value, std::vector<double>> channelFactors;
 };
 
-// The ends of the histograms; `withCounts`, a second run on every sample gives what lies between.
-// The result refers to `observed`.
-Statistics statisticsOf(const Observations &observed, const FloatExecutable &executable,
-                        const Samples &samples, const Plan &plan, const Equalization &equalization,
-                        bool withCounts, unsigned threads);
+// The ends of the histograms; `withCounts`, what lies between, too.
+struct StatisticsWanted {
+  Precision precision = Precision::Standard;
+  Equalization equalization;
+  bool withCounts = false;
+};
+// Of several plans, one each: a second run on every sample, if any, serves all of them. The result
+// refers to `observed`.
+std::vector<Statistics> statisticsOf(const Observations &observed,
+                                     const FloatExecutable &executable, const Samples &samples,
+                                     llvm::ArrayRef<StatisticsWanted> wanted, unsigned threads);
 
 } // namespace tilewright::quantization

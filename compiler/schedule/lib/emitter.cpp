@@ -1,7 +1,6 @@
 #include "tilewright/compiler/schedule/emitter.h"
 
 #include "tilewright/compiler/schedule/task_times.h"
-#include "tilewright/support/make_space.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -31,11 +30,11 @@ Emitter::Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alon
     : isa_(isa), buffering_(buffering), alone_(std::move(alone)), times_(times),
       spad_(arenaOf(isa.memory(isa::Space::Spad), isa.param("bus_bytes"))),
       acc_(arenaOf(isa.memory(isa::Space::Acc), 4)), accesses_(isa), hazards_(laneCount(isa)),
-      semaphoreMax_(isa.param("semaphore_max")), sets_(isa.units().size(), nullptr) {
+      semaphoreMax_(isa.param("semaphore_max")), sets_(isa.units().size(), nullptr), stream_(isa) {
   size_t count = isa.units().size();
   auto lanes = static_cast<size_t>(laneCount(isa));
   lanes_.resize(lanes);
-  edges_.assign(lanes, std::vector<std::vector<Edge>>(count));
+  edges_.assign(lanes, std::vector<std::deque<size_t>>(count));
   semaphore_.assign(lanes, std::vector<int>(count, -1));
   for (const isa::Unit &unit : isa.units()) {
     UnitState state;
@@ -128,14 +127,10 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   group->busy.assign(isa_.units().size(), 0);
   group->all = group->busy;
   group->address.assign(group->work.buffers.size(), std::nullopt);
-  size_t count = 0;
-  llvm::SmallVector<size_t, maximumLanes> ofLane(lanes_.size(), 0);
-  for (const Step &step : group->work.steps)
+  group->work.forEachStep([&](const Step &step) {
     for (const std::vector<Task> *tasks :
-         {&step.constants, &step.loads, &step.compute, &step.stores}) {
-      count += tasks->size();
+         {&step.constants, &step.loads, &step.compute, &step.stores})
       for (const Task &task : *tasks) {
-        ++ofLane[static_cast<size_t>(laneOf_[task.instruction])];
         group->loads += isLoad_[task.instruction];
         if (times_ && !isMove_[task.instruction])
           group->all[isa_.instructions()[task.instruction].unit] += times_->cyclesOf(task);
@@ -143,13 +138,7 @@ void Emitter::append(Steps steps, const std::string &layerName) {
           if (const int buffer = task.buffers[operand]; buffer >= 0)
             ++group->uses[buffer];
       }
-    }
-  // With a set for every second task, as a rule.
-  makeSpace(stream_, count + count / 2);
-  for (size_t lane = 0; lane < lanes_.size(); ++lane) {
-    makeSpace(lanes_[lane].stream, ofLane[lane] + ofLane[lane] / 2);
-    makeSpace(lanes_[lane].known, ofLane[lane] + ofLane[lane] / 2);
-  }
+  });
   if (group->work.steps.empty())
     return;
   ahead_.push_back(std::move(group));
@@ -180,11 +169,12 @@ void Emitter::findEarlyLoads(Group &group, const Group &before) {
   if (group.work.steps.empty() || !isChain || !isPlaced(group))
     return;
   std::vector<isa::Range> stored;
-  for (const Step &step : before.work.steps)
+  before.work.forEachStep([&](const Step &step) {
     for (const std::vector<Task> *tasks : {&step.compute, &step.stores})
       for (const Task &task : *tasks)
         if (isMove_[task.instruction] && !isLoad_[task.instruction])
           stored.push_back(inDram(task));
+  });
   std::vector<Task> &loads = group.work.steps.front().loads;
   auto isLate = [&](const Task &task) {
     const isa::Range read = inDram(task);
@@ -217,6 +207,7 @@ void Emitter::findEarlyLoads(Group &group, const Group &before) {
 void Emitter::advance() {
   const std::shared_ptr<Group> group = ahead_.front();
   for (size_t i = 0; i < group->work.steps.size(); ++i) {
+    group->work.unpack(i);
     Pending next{group, i};
     if (pending_)
       process(&next);
@@ -226,7 +217,7 @@ void Emitter::advance() {
   }
 }
 
-std::vector<StreamInstruction> Emitter::finish() {
+Stream Emitter::finish() {
   while (!ahead_.empty())
     advance();
   if (pending_)
@@ -473,6 +464,7 @@ void Emitter::process(Pending *next) {
         mayHoist_ = hoistAhead(group);
     }
   current_ = nullptr;
+  group.work.steps[now.step] = Step(); // nobody asks for it again
   if (buffering_ == Buffering::None)
     fence();
 }
@@ -675,7 +667,7 @@ void Emitter::emitInstruction(Group &group, const Task &task) {
   const size_t before = stream_.size();
   layerName_ = group.name;
   setRegisters(instruction.unit, task.registers);
-  isa::DecodedInstruction &decoded = stream_.emplace_back().decoded;
+  isa::DecodedInstruction decoded;
   decoded.instruction = task.instruction;
   decoded.values = task.values;
   decoded.bases.assign(task.values.size(), 0);
@@ -686,8 +678,8 @@ void Emitter::emitInstruction(Group &group, const Task &task) {
     decoded.values[i] += bytes / isa_.memory(instruction.operands[i].space).addressBytes;
   }
   if (current_)
-    count(task, stream_.size() - before);
-  synchronize(accesses_.of(decoded, units_[instruction.unit].registers));
+    count(task, stream_.size() + 1 - before);
+  synchronize(decoded, accesses_.of(decoded, units_[instruction.unit].registers));
 }
 
 // Enters what a task takes of its unit and of the bus, with so many instructions; of the bus, once
@@ -725,7 +717,7 @@ void Emitter::setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wan
     return;
   const isa::Instruction *set = sets_[unit]; // the loader sees to it that there is one
   for (size_t i = 0; i < changes.size(); i += set->sets.size()) {
-    isa::DecodedInstruction &decoded = stream_.emplace_back().decoded;
+    isa::DecodedInstruction decoded;
     decoded.instruction = set->index;
     decoded.values.assign(set->operands.size(), 0);
     decoded.bases.assign(set->operands.size(), 0);
@@ -735,35 +727,45 @@ void Emitter::setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wan
       decoded.values[set->sets[j].second] = value;
       units_[unit].registers[index] = value;
     }
-    synchronize({});
+    synchronize(decoded, {});
   }
 }
 
 // Whether one more edge from stream position `from` to here could fill the semaphore: how many
 // edges of the pair span `from`.
 bool Emitter::crowded(int lane, int waiting, size_t from) const {
-  const std::vector<Edge> &edges = edges_[lane][waiting];
-  auto firstBeyond = std::upper_bound(edges.begin(), edges.end(), from,
-                                      [](size_t at, const Edge &edge) { return at < edge.to; });
-  return edges.end() - firstBeyond >= semaphoreMax_;
+  const std::deque<size_t> &edges = edges_[lane][waiting];
+  return static_cast<int64_t>(edges.size()) >= semaphoreMax_ && edges.front() > from;
 }
 
-// Enters the last instruction of the stream in its lane, behind those that it conflicts with.
-void Emitter::synchronize(const MemoryAccesses &accesses) {
-  const int instruction = stream_.back().decoded.instruction, lane = laneOf_[instruction],
-            unit = isa_.instructions()[instruction].unit;
-  UnitState &state = units_[unit];
-  const auto sequence = static_cast<int32_t>(lanes_[lane].stream.size()) + 1;
+LaneClock Emitter::LaneState::knownTo(int lane, int32_t sequence) const {
+  size_t begin = 0; // the last one that is not later
+  for (size_t end = known.size(); end - begin > 1;) {
+    const size_t middle = begin + (end - begin) / 2;
+    (known[middle].sequence <= sequence ? begin : end) = middle;
+  }
+  // Who waits for an instruction to end knows that its lane has ended up to it.
+  LaneClock ended = known[begin].ended;
+  ended[static_cast<size_t>(lane)] = sequence - 1;
+  return ended;
+}
+
+// Adds an instruction to the stream and to its lane, behind those that it conflicts with.
+void Emitter::synchronize(isa::DecodedInstruction decoded, const MemoryAccesses &accesses) {
+  const int lane = laneOf_[decoded.instruction],
+            unit = isa_.instructions()[decoded.instruction].unit;
+  LaneState &own = lanes_[lane];
+  const auto sequence = static_cast<int32_t>(own.stream.size()) + 1;
   if (!accesses.empty())
-    waitFor(accesses, lane, unit, sequence);
-  // Who waits for this one to end knows that its lane has ended up to it.
-  lanes_[lane].known.push_back(state.current);
-  lanes_[lane].known.back()[lane] = sequence - 1;
-  lanes_[lane].stream.push_back(stream_.size() - 1);
-  stream_.back().layer = layer_;
+    decoded.wait |= waitFor(accesses, lane, unit, sequence);
+  if (own.known.empty() || own.known.back().ended != units_[unit].current)
+    own.known.push_back({sequence, units_[unit].current});
+  own.stream.push_back(static_cast<uint32_t>(stream_.size()));
+  stream_.push_back({decoded, layer_});
 }
 
-void Emitter::waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_t sequence) {
+// The semaphores on which the instruction that is about to be added waits.
+uint32_t Emitter::waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_t sequence) {
   UnitState &state = units_[unit];
   const LaneClock needed = hazards_.visit(lane, sequence, accesses);
   const size_t both = lanes_.size() / 2; // a unit keeps its own order: both of its lanes
@@ -771,7 +773,7 @@ void Emitter::waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_
     return needed[other] > state.current[other] &&
            (other < both ? other : other - both) != static_cast<size_t>(unit);
   };
-  auto producerOf = [&](size_t other) {
+  auto producerOf = [&](size_t other) -> size_t {
     return lanes_[other].stream[static_cast<size_t>(needed[other]) - 1];
   };
   llvm::SmallVector<size_t, maximumLanes> missing;
@@ -781,10 +783,7 @@ void Emitter::waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_
   for (size_t other : missing) {
     if (semaphoreOf(other, unit) >= 0 && !crowded(static_cast<int>(other), unit, producerOf(other)))
       continue;
-    const StreamInstruction last = stream_.back();
-    stream_.pop_back();
     fence();
-    stream_.push_back(last);
     hazards_.visit(lane, sequence, accesses);
     break;
   }
@@ -793,15 +792,18 @@ void Emitter::waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_
     if (!isMissing(other)) // any more: what one signal tells may answer for others
       continue;
     const uint32_t semaphore = uint32_t(1) << semaphoreOf(other, unit);
-    stream_[producerOf(other)].decoded.signal |= semaphore;
+    stream_.addSignal(producerOf(other), semaphore);
     wait |= semaphore;
-    edges_[other][unit].push_back({producerOf(other), stream_.size() - 1});
-    const LaneClock &inherited = lanes_[other].known[static_cast<size_t>(needed[other]) - 1];
+    std::deque<size_t> &edges = edges_[other][unit];
+    edges.push_back(stream_.size());
+    if (static_cast<int64_t>(edges.size()) > semaphoreMax_)
+      edges.pop_front();
+    const LaneClock inherited = lanes_[other].knownTo(static_cast<int>(other), needed[other]);
     for (size_t i = 0; i < inherited.size(); ++i)
       state.current[i] = std::max(state.current[i], inherited[i]);
     state.current[other] = std::max(state.current[other], needed[other]);
   }
-  stream_.back().decoded.wait |= wait;
+  return wait;
 }
 
 // Waits until all units are idle: orders everything before against everything after.

@@ -76,8 +76,8 @@ struct Times {
 
 class Estimator {
 public:
-  enum class Keep { Trace, Cycles };
-  Estimator(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+  enum class Keep { Nothing, Times, Spans };
+  Estimator(const Stream &stream, const isa::Isa &isa,
             const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress, Keep keep)
       : stream_(stream), isa_(isa), plans_(plans), dram_(DramConfig::of(isa)), times_(isa),
         order_(stream, isa), codeAddress_(codeAddress), keep_(keep), run_(isa) {
@@ -100,17 +100,16 @@ public:
     semaphores_.resize(static_cast<size_t>(isa.semaphores()));
     arrivals_.resize(static_cast<size_t>(times_.sequencerBuffer * isa.instructionBytes() /
                                          times_.sequencerFetchBytes));
-    repeats_ = std::any_of(stream.begin(), stream.end(), [&](const StreamInstruction &each) {
-      const isa::Control control = factsOf(each.decoded).control;
-      return control != isa::Control::None && control != isa::Control::Fence &&
-             control != isa::Control::Halt;
-    });
-    if (keep == Keep::Trace)
-      result_.trace.reserve(stream.size());
+    if (keep == Keep::Times) {
+      streamTimes_.dispatch.resize(stream.size());
+      streamTimes_.start.resize(stream.size());
+    }
   }
 
-  // Ends early in cycle `enough`.
-  RunRecord run(int64_t enough = never);
+  // The cycles. Ends early in cycle `enough`.
+  int64_t run(int64_t enough = never);
+  ExecutedSpans takeSpans() { return std::move(spans_); }
+  StreamTimes takeTimes() { return std::move(streamTimes_); } // where those are kept
 
 private:
   Actor actor(const isa::Unit &unit) const {
@@ -169,14 +168,21 @@ private:
   void wake(Actor actor, int64_t t) { wake_[actor] = std::min(wake_[actor], event(actor, t)); }
   UnitState &unit(Actor actor) { return units_[static_cast<size_t>(unitOf_[actor])]; }
   // An instruction under way: what has an index is dispatched and has not ended, or is decoded.
-  InstructionRecord &record(size_t index) {
-    if (keep_ == Keep::Cycles)
-      return unkept_;
-    return result_.trace[repeats_ ? underWay_[index].record : index];
+  void started(size_t index, int64_t t) {
+    if (keep_ == Keep::Times)
+      streamTimes_.start[underWay_[index].number] = t;
+    else if (keep_ == Keep::Spans)
+      spans_.spans[underWay_[index].number].start = t;
   }
-  const isa::DecodedInstruction &decoded(size_t index) const {
-    return repeats_ ? underWay_[index].decoded : stream_[index].decoded;
+  void ended(size_t index, int64_t t) {
+    if (keep_ == Keep::Spans)
+      spans_.spans[underWay_[index].number].end = t;
   }
+  void dispatched(size_t index, int64_t t) {
+    if (keep_ == Keep::Times)
+      streamTimes_.dispatch[underWay_[index].number] = t;
+  }
+  const isa::DecodedInstruction &decoded(size_t index) const { return underWay_[index].decoded; }
   const Facts &factsOf(const isa::DecodedInstruction &decoded) const {
     return facts_[static_cast<size_t>(decoded.instruction)];
   }
@@ -265,7 +271,7 @@ private:
   void interrupt(int64_t t);
   void interrupt(isa::Space space, Holds &holds);
 
-  const std::vector<StreamInstruction> &stream_;
+  const Stream &stream_;
   const isa::Isa &isa_;
   const std::vector<timing::InstructionTiming> &plans_;
   std::vector<Facts> facts_; // by index
@@ -279,9 +285,9 @@ private:
       event(Drain, never),      event(Load, never),   event(SecondDrain, never),
       event(SecondLoad, never), event(Send, never),   event(Gather, never)};
   std::vector<Ring<int64_t>> semaphores_; // cycles of the signals that nobody took yet
-  RunRecord result_;
-  InstructionRecord unkept_; // where no trace is kept
-  size_t inFlight_ = 0;      // dispatched, end not known
+  StreamTimes streamTimes_;
+  ExecutedSpans spans_;
+  size_t inFlight_ = 0; // dispatched, end not known
   int64_t lastEnd_ = -1;
   int64_t now_ = 0;
 
@@ -289,12 +295,11 @@ private:
   ProgramOrder order_;
   const uint64_t codeAddress_;
   const Keep keep_;
-  bool repeats_ = false; // the program: instructions under way are no longer known by their number
   struct UnderWay {
     isa::DecodedInstruction decoded; // with its final addresses
-    size_t record;
+    size_t number;                   // as they were dispatched
   };
-  std::deque<UnderWay> underWay_; // where `repeats_`
+  std::deque<UnderWay> underWay_;
   std::vector<size_t> free_;      // of these
   bool isDecoded_ = false;        // the instruction at hand
   size_t fetchAt_ = 0;            // the instruction that is decoded next
@@ -362,7 +367,7 @@ bool Estimator::begin(Actor actor, int64_t t) {
     state.registers[static_cast<size_t>(values[static_cast<size_t>(reg)])] =
         values[static_cast<size_t>(value)];
   }
-  record(head.index).start = t;
+  started(head.index, t);
   wake(Sequencer, t + 1);
   return true;
 }
@@ -375,13 +380,12 @@ void Estimator::end(Actor actor, size_t index, int64_t t) {
 }
 
 void Estimator::finish(size_t index, int64_t t) {
-  record(index).end = t;
+  ended(index, t);
   lastEnd_ = std::max(lastEnd_, t);
   if (--inFlight_ == 0) // a fence may wait for that
     wake(Sequencer, t + 1);
   const uint32_t signal = decoded(index).signal;
-  if (repeats_)
-    free_.push_back(index);
+  free_.push_back(index);
   if (signal == 0)
     return;
   uint32_t mask = signal;
@@ -425,7 +429,6 @@ int64_t Estimator::fetch(int64_t t) {
   arrival(line) = dram_.read(t, static_cast<uint64_t>(line * lineBytes), lineBytes);
   arriving_.push_back(arrival(line));
   addressAt_ = t;
-  result_.fetchBytes += static_cast<uint64_t>(lineBytes);
   return lineToFetch() < 0 ? never : t + 1;
 }
 
@@ -433,28 +436,23 @@ bool Estimator::idle(int64_t t) const { return inFlight_ == 0 && lastEnd_ < t; }
 
 // The instruction at hand comes under way; its index.
 size_t Estimator::enter() {
-  ++executed_;
-  const size_t at = order_.at(), record = result_.trace.size();
-  if (keep_ == Keep::Trace) {
-    result_.trace.emplace_back();
-    result_.trace.back().pc = at;
-  }
-  if (!repeats_)
-    return at;
+  const size_t number = executed_++;
+  if (keep_ == Keep::Spans)
+    spans_.spans.push_back({0, 0, static_cast<uint32_t>(order_.at())});
   if (free_.empty()) {
     free_.push_back(underWay_.size());
     underWay_.emplace_back();
   }
   const size_t index = free_.back();
   free_.pop_back();
-  underWay_[index] = {order_.resolved(), record};
+  underWay_[index] = {order_.resolved(), number};
   return index;
 }
 
 // Executes or dispatches the instruction at hand; false, with the cycle in which to try again, when
 // it must wait.
 bool Estimator::dispatch(int64_t t, int64_t &again) {
-  const Facts &facts = factsOf(order_.written().decoded);
+  const Facts &facts = facts_[order_.instruction()];
   if (facts.control != isa::Control::None) {
     const bool waits = facts.control == isa::Control::Fence || facts.control == isa::Control::Halt;
     if (waits && !idle(t)) {
@@ -463,10 +461,10 @@ bool Estimator::dispatch(int64_t t, int64_t &again) {
       return false;
     }
     const size_t index = enter();
-    InstructionRecord &record = this->record(index);
-    record.dispatch = record.start = record.end = halted_ = t;
-    if (repeats_)
-      free_.push_back(index);
+    dispatched(index, t);
+    started(index, t);
+    ended(index, halted_ = t);
+    free_.push_back(index);
     order_.advance();
     return true;
   }
@@ -476,7 +474,7 @@ bool Estimator::dispatch(int64_t t, int64_t &again) {
   const size_t index = enter();
   state.queue.push_back({index, t});
   ++inFlight_;
-  record(index).dispatch = t;
+  dispatched(index, t);
   order_.advance();
   wake(facts.actor, t + 1);
   return true;
@@ -857,8 +855,6 @@ void Estimator::load(Loader &loader, int64_t t) {
     fill.isLast = true;
     return arrive(loader, fill);
   }
-  record(index).dramReadBytes =
-      static_cast<uint64_t>(loader.runs.totalElements() * loader.runs.dramBytes());
   loader.issuing = true;
   loader.issuingIndex = index;
   loader.at = loader.runs.dram();
@@ -983,8 +979,6 @@ void Estimator::gather(int64_t t) {
       state.ends.push_back(state.lastEnd);
       return;
     }
-    record(index).dramWriteBytes =
-        static_cast<uint64_t>(storeRuns_.totalElements() * storeRuns_.dramBytes());
     state.ends.push_back(never);
     gathering_ = true;
     gatheringIndex_ = index;
@@ -1117,7 +1111,7 @@ void Estimator::act(Actor actor, int64_t t) {
   }
 }
 
-RunRecord Estimator::run(int64_t enough) {
+int64_t Estimator::run(int64_t enough) {
   while (!order_.atEnd()) {
     int64_t next = wake_[Sequencer];
     for (int64_t other : wake_) // without a branch
@@ -1125,36 +1119,41 @@ RunRecord Estimator::run(int64_t enough) {
     const int64_t t = next >> actorBits;
     if (t == never)
       throw std::logic_error("the estimate waits for a signal that nobody gives");
-    if (t >= enough) {
-      result_.cycles = t;
-      return std::move(result_);
-    }
+    if (t >= enough)
+      return t;
     const auto actor = static_cast<Actor>(next & ((1 << actorBits) - 1));
     wake_[actor] = event(actor, never);
     now_ = t;
     act(actor, t);
   }
-  result_.cycles = halted_ + 1;
-  result_.instructions = executed_;
-  return std::move(result_);
+  return halted_ + 1;
 }
 
 } // namespace
 
-RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
-                   uint64_t codeAddress) {
-  return estimate(stream, isa, timing::makeTimings(isa), codeAddress);
+StreamTimes estimateTimes(const Stream &stream, const isa::Isa &isa,
+                          const std::vector<timing::InstructionTiming> &plans,
+                          uint64_t codeAddress) {
+  Estimator estimator(stream, isa, plans, codeAddress, Estimator::Keep::Times);
+  const int64_t cycles = estimator.run();
+  StreamTimes times = estimator.takeTimes();
+  times.cycles = cycles;
+  return times;
 }
 
-RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
-                   const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress) {
-  return Estimator(stream, isa, plans, codeAddress, Estimator::Keep::Trace).run();
+ExecutedSpans estimateSpans(const Stream &stream, const isa::Isa &isa, uint64_t codeAddress) {
+  const std::vector<timing::InstructionTiming> plans = timing::makeTimings(isa);
+  Estimator estimator(stream, isa, plans, codeAddress, Estimator::Keep::Spans);
+  const int64_t cycles = estimator.run();
+  ExecutedSpans spans = estimator.takeSpans();
+  spans.cycles = cycles;
+  return spans;
 }
 
-int64_t estimateCycles(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+int64_t estimateCycles(const Stream &stream, const isa::Isa &isa,
                        const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress,
                        int64_t enough) {
-  return Estimator(stream, isa, plans, codeAddress, Estimator::Keep::Cycles).run(enough).cycles;
+  return Estimator(stream, isa, plans, codeAddress, Estimator::Keep::Nothing).run(enough);
 }
 
 } // namespace tilewright

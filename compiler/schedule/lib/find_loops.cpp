@@ -27,14 +27,9 @@ constexpr uint64_t mix(uint64_t hash, uint64_t value) {
 
 class Finder {
 public:
-  Finder(const std::vector<StreamInstruction> &stream, const std::vector<uint32_t> &numbers,
-         const isa::Isa &isa, const LoopMachine &machine)
+  Finder(const Stream &stream, const std::vector<uint32_t> &numbers, const isa::Isa &isa,
+         const LoopMachine &machine)
       : stream_(stream), machine_(machine), registers_(static_cast<size_t>(machine.registers) - 1) {
-    for (const isa::Instruction &instruction : isa.instructions()) {
-      isMemory_.emplace_back();
-      for (const isa::Operand &operand : instruction.operands)
-        isMemory_.back().push_back(operand.kind == isa::Operand::Kind::Memory);
-    }
     tree_.nodes.reserve(numbers.size());
     for (uint32_t number : numbers)
       tree_.nodes.push_back(leaf(number));
@@ -60,35 +55,24 @@ private:
   };
 
   LoopNode leaf(uint32_t index) {
-    const StreamInstruction &each = stream_[index];
-    const std::vector<bool> &isMemory = isMemory_[static_cast<size_t>(each.decoded.instruction)];
-    uint64_t hash =
-        mix(static_cast<uint64_t>(each.decoded.instruction), static_cast<uint64_t>(each.layer));
-    hash = mix(hash, uint64_t(each.decoded.wait) << 32 | each.decoded.signal);
     LoopNode node;
     node.instruction = index;
     node.addresses = static_cast<uint32_t>(tree_.addresses.size());
-    for (size_t i = 0; i < isMemory.size(); ++i)
-      if (isMemory[i])
-        tree_.addresses.push_back(each.decoded.values[i]);
-      else
-        hash = mix(hash, static_cast<uint64_t>(each.decoded.values[i]));
-    node.addressCount = static_cast<uint32_t>(tree_.addresses.size()) - node.addresses;
+    node.addressCount = static_cast<uint32_t>(stream_.addressCount(index));
+    for (size_t i = 0; i < node.addressCount; ++i)
+      tree_.addresses.push_back(stream_.address(index, i));
+    const uint64_t hash =
+        mix(stream_.shape(index), uint64_t(stream_.wait(index)) << 32 | stream_.signal(index));
     node.key = keyOf(hash, node, [&](const LoopNode &other) {
-      return other.loop < 0 && isSame(each, stream_[other.instruction], isMemory);
+      return other.loop < 0 && isSame(index, other.instruction);
     });
     return node;
   }
 
-  static bool isSame(const StreamInstruction &a, const StreamInstruction &b,
-                     const std::vector<bool> &isMemory) {
-    if (a.decoded.instruction != b.decoded.instruction || a.layer != b.layer ||
-        a.decoded.wait != b.decoded.wait || a.decoded.signal != b.decoded.signal)
-      return false;
-    for (size_t i = 0; i < isMemory.size(); ++i)
-      if (!isMemory[i] && a.decoded.values[i] != b.decoded.values[i])
-        return false;
-    return true;
+  // But for addresses.
+  bool isSame(uint32_t a, uint32_t b) const {
+    return stream_.shape(a) == stream_.shape(b) && stream_.wait(a) == stream_.wait(b) &&
+           stream_.signal(a) == stream_.signal(b);
   }
 
   // The number of all nodes that are the same as this one.
@@ -296,10 +280,9 @@ private:
       keys_[i] = tree_.nodes[i].key;
   }
 
-  const std::vector<StreamInstruction> &stream_;
+  const Stream &stream_;
   const LoopMachine &machine_;
-  size_t registers_;                        // without the one that is zero
-  std::vector<std::vector<bool>> isMemory_; // by instruction and operand
+  size_t registers_; // without the one that is zero
   LoopTree tree_;
   std::vector<uint32_t> keys_;                                             // of the tree's nodes
   std::unordered_multimap<uint64_t, std::pair<LoopNode, uint32_t>> known_; // by hash
@@ -312,8 +295,7 @@ private:
 
 } // namespace
 
-LoopTree findLoops(const std::vector<StreamInstruction> &stream,
-                   const std::vector<uint32_t> &numbers, const isa::Isa &isa,
+LoopTree findLoops(const Stream &stream, const std::vector<uint32_t> &numbers, const isa::Isa &isa,
                    const LoopMachine &machine) {
   return Finder(stream, numbers, isa, machine).find();
 }

@@ -49,8 +49,8 @@ std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &reg
                                      int64_t limit) {
   const std::string signature = region.signature();
   const auto known = context.tiles.find(signature);
-  if (known != context.tiles.end())
-    return known->second;
+  if (known != context.tiles.end() && (known->second.best || limit <= known->second.limit))
+    return known->second.best;
   const int64_t elements = region.elements(), most = region.mostElements(),
                 fewest = llvm::divideCeilSigned(elements, most);
   std::optional<ChosenTile> best;
@@ -81,8 +81,7 @@ std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &reg
     for (auto size = static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(elements)));
          size >= leastTile && size * mostTileFactor >= elements; size /= 2)
       consider(size, false);
-  if (best)
-    context.tiles.emplace(signature, *best);
+  context.tiles.insert_or_assign(signature, TriedTile{best, limit});
   return best;
 }
 

@@ -88,7 +88,7 @@ struct Guest {
 
 class Aligner {
 public:
-  Aligner(const std::vector<StreamInstruction> &stream, const RunRecord &times, const isa::Isa &isa,
+  Aligner(const Stream &stream, const StreamTimes &times, const isa::Isa &isa,
           const LoopMachine &machine)
       : stream_(stream), times_(times), isa_(isa), machine_(machine) {}
 
@@ -107,10 +107,10 @@ public:
 
 private:
   const isa::Instruction &instruction(size_t i) const {
-    return isa_.instructions()[static_cast<size_t>(stream_[i].decoded.instruction)];
+    return isa_.instructions()[static_cast<size_t>(stream_.instruction(i))];
   }
-  int64_t dispatched(size_t i) const { return times_.trace[i].dispatch; }
-  int64_t started(size_t i) const { return times_.trace[i].start; }
+  int64_t dispatched(size_t i) const { return times_.dispatch[i]; }
+  int64_t started(size_t i) const { return times_.start[i]; }
 
   void segment(uint32_t begin, uint32_t end) {
     std::vector<size_t> counts(isa_.units().size());
@@ -161,11 +161,10 @@ private:
     size_t spine = 0, visitor = 0;
     for (size_t i = begin; i < end; ++i) {
       const bool isSpine = instruction(i).unit == most;
-      const isa::DecodedInstruction &decoded = stream_[i].decoded;
+      const uint32_t wait = stream_.wait(i), signal = stream_.signal(i), masks = wait | signal;
       const size_t number = isSpine ? spine++ : visitor++;
-      const uint32_t masks = decoded.wait | decoded.signal;
       for (size_t semaphore = 0; masks >> semaphore != 0; ++semaphore) {
-        if (decoded.wait >> semaphore & 1 && !tokens[semaphore].empty()) {
+        if (wait >> semaphore & 1 && !tokens[semaphore].empty()) {
           const auto [ofSpine, giver] = tokens[semaphore].front();
           tokens[semaphore].pop_front();
           if (ofSpine && !isSpine)
@@ -173,7 +172,7 @@ private:
           else if (!ofSpine && isSpine)
             guests_[giver].high = std::min(guests_[giver].high, number);
         }
-        if (decoded.signal >> semaphore & 1)
+        if (signal >> semaphore & 1)
           tokens[semaphore].emplace_back(isSpine, number);
       }
     }
@@ -216,8 +215,8 @@ private:
       order_.push_back(backbone_[spine]);
   }
 
-  const std::vector<StreamInstruction> &stream_;
-  const RunRecord &times_;
+  const Stream &stream_;
+  const StreamTimes &times_;
   const isa::Isa &isa_;
   const LoopMachine &machine_;
   std::vector<uint32_t> backbone_; // in the stream
@@ -227,17 +226,17 @@ private:
 
 } // namespace
 
-std::vector<uint32_t> lineUp(const std::vector<StreamInstruction> &stream, const RunRecord &times,
-                             const isa::Isa &isa, const LoopMachine &machine) {
+std::vector<uint32_t> lineUp(const Stream &stream, const StreamTimes &times, const isa::Isa &isa,
+                             const LoopMachine &machine) {
   std::vector<uint32_t> order = Aligner(stream, times, isa, machine).order();
   const int64_t most = isa.param("semaphore_max");
   std::vector<int64_t> held(static_cast<size_t>(isa.semaphores()), 0);
   for (uint32_t number : order) {
-    const isa::DecodedInstruction &decoded = stream[number].decoded;
-    const uint32_t masks = decoded.wait | decoded.signal;
+    const uint32_t wait = stream.wait(number), signal = stream.signal(number),
+                   masks = wait | signal;
     for (size_t semaphore = 0; masks >> semaphore != 0; ++semaphore) {
-      held[semaphore] -= decoded.wait >> semaphore & 1;
-      held[semaphore] += decoded.signal >> semaphore & 1;
+      held[semaphore] -= wait >> semaphore & 1;
+      held[semaphore] += signal >> semaphore & 1;
       if (held[semaphore] >= 0 && held[semaphore] <= most)
         continue;
       std::iota(order.begin(), order.end(), 0);

@@ -16,7 +16,7 @@
 
 #include "loop_machine.h"
 
-#include "tilewright/compiler/schedule/emitter.h"
+#include "tilewright/compiler/schedule/estimate.h"
 #include "tilewright/simulator/engine/engine.h"
 
 #include <vector>
@@ -26,7 +26,7 @@ namespace tilewright {
 // The numbers of the stream's instructions in their new order; the old one where the new one could
 // fill a semaphore. `times`: an estimate of the stream (estimate.h), which has neither loops nor
 // base registers.
-std::vector<uint32_t> lineUp(const std::vector<StreamInstruction> &stream, const RunRecord &times,
-                             const isa::Isa &isa, const LoopMachine &machine);
+std::vector<uint32_t> lineUp(const Stream &stream, const StreamTimes &times, const isa::Isa &isa,
+                             const LoopMachine &machine);
 
 } // namespace tilewright

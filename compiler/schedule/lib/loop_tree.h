@@ -34,12 +34,10 @@ struct LoopTree {
 };
 
 // Of the instructions of the stream with these numbers, as if there were no others.
-LoopTree findLoops(const std::vector<StreamInstruction> &stream,
-                   const std::vector<uint32_t> &numbers, const isa::Isa &isa,
+LoopTree findLoops(const Stream &stream, const std::vector<uint32_t> &numbers, const isa::Isa &isa,
                    const LoopMachine &machine);
 
-std::vector<StreamInstruction> writeLoops(const std::vector<StreamInstruction> &stream,
-                                          const LoopTree &tree, const isa::Isa &isa,
-                                          const LoopMachine &machine);
+Stream writeLoops(const Stream &stream, const LoopTree &tree, const isa::Isa &isa,
+                  const LoopMachine &machine);
 
 } // namespace tilewright

@@ -12,64 +12,63 @@
 namespace tilewright {
 
 // Whether the same instructions of units execute in the same order, with the same addresses.
-static bool isSameExecuted(const std::vector<StreamInstruction> &rolled,
-                           const std::vector<StreamInstruction> &stream, const isa::Isa &isa) {
-  ProgramOrder order(rolled, isa);
+// `order`: of the instructions of `stream`, by number.
+static bool isSameExecuted(const Stream &rolled, const Stream &stream,
+                           const std::vector<uint32_t> &order, const isa::Isa &isa) {
+  ProgramOrder program(rolled, isa);
   size_t at = 0;
-  for (; !order.atEnd(); order.advance()) {
-    if (order.control() == isa::Control::Loop || order.control() == isa::Control::SetBase)
+  for (; !program.atEnd(); program.advance()) {
+    if (program.control() == isa::Control::Loop || program.control() == isa::Control::SetBase)
       continue;
-    if (at == stream.size())
+    if (at == order.size())
       return false;
-    const isa::DecodedInstruction &is = order.resolved(), &was = stream[at].decoded;
-    if (is.instruction != was.instruction || is.wait != was.wait || is.signal != was.signal ||
-        is.values != was.values || is.bases != was.bases ||
-        order.written().layer != stream[at].layer)
+    const StreamInstruction was = stream[order[at]];
+    const isa::DecodedInstruction &is = program.resolved();
+    if (is.instruction != was.decoded.instruction || is.wait != was.decoded.wait ||
+        is.signal != was.decoded.signal || is.values != was.decoded.values ||
+        is.bases != was.decoded.bases || program.layer() != was.layer)
       return false;
     ++at;
   }
-  return at == stream.size();
+  return at == order.size();
 }
 
-std::vector<StreamInstruction> rollLoops(std::vector<StreamInstruction> stream,
-                                         const isa::Isa &isa) {
-  const std::optional<LoopMachine> machine = LoopMachine::of(isa);
-  if (!machine)
-    return stream;
-  std::vector<uint32_t> all(stream.size());
-  std::iota(all.begin(), all.end(), 0);
-  std::vector<StreamInstruction> rolled =
-      writeLoops(stream, findLoops(stream, all, isa, *machine), isa, *machine);
-  if (!isSameExecuted(rolled, stream, isa))
+// With instructions in this order.
+static Stream roll(const Stream &stream, const std::vector<uint32_t> &order, const isa::Isa &isa,
+                   const LoopMachine &machine) {
+  Stream rolled = writeLoops(stream, findLoops(stream, order, isa, machine), isa, machine);
+  if (!isSameExecuted(rolled, stream, order, isa))
     throw std::logic_error("a program with loops executes something else");
   return rolled;
 }
 
-static std::vector<StreamInstruction> inOrder(const std::vector<StreamInstruction> &stream,
-                                              const std::vector<uint32_t> &order) {
-  std::vector<StreamInstruction> made;
-  made.reserve(stream.size());
-  for (uint32_t number : order)
-    made.push_back(stream[number]);
-  return made;
+static std::vector<uint32_t> asTheyStand(const Stream &stream) {
+  std::vector<uint32_t> order(stream.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+Stream rollLoops(const Stream &stream, const isa::Isa &isa) {
+  const std::optional<LoopMachine> machine = LoopMachine::of(isa);
+  return machine ? roll(stream, asTheyStand(stream), isa, *machine) : stream;
 }
 
 // Of the cycles that a program takes, in which another order may be slower.
 static constexpr int64_t slower = 1000; // a thousandth
 
-std::vector<StreamInstruction> makeLoops(std::vector<StreamInstruction> stream, const isa::Isa &isa,
-                                         const std::vector<timing::InstructionTiming> &plans,
-                                         uint64_t codeAddress) {
+Stream makeLoops(Stream stream, const isa::Isa &isa,
+                 const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress) {
   const std::optional<LoopMachine> machine = LoopMachine::of(isa);
   if (!machine)
     return stream;
-  const RunRecord times = estimate(stream, isa, plans, codeAddress);
-  const int64_t most = times.cycles + times.cycles / slower;
-  auto isFast = [&](const std::vector<StreamInstruction> &made) {
+  std::optional<StreamTimes> times = estimateTimes(stream, isa, plans, codeAddress);
+  const int64_t most = times->cycles + times->cycles / slower;
+  auto isFast = [&](const Stream &made) {
     return estimateCycles(made, isa, plans, codeAddress, most + 1) <= most;
   };
-  std::vector<StreamInstruction> made =
-      rollLoops(inOrder(stream, lineUp(stream, times, isa, *machine)), isa);
+  const std::vector<uint32_t> order = lineUp(stream, *times, isa, *machine);
+  times.reset(); // as large as the stream
+  Stream made = roll(stream, order, isa, *machine);
   if (isFast(made))
     return made;
   made = rollLoops(stream, isa);

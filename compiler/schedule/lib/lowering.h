@@ -15,6 +15,7 @@
 #include "tilewright/simulator/timing/instruction_timing.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -60,6 +61,12 @@ struct ChosenTile {
   int64_t interval = 1; // stages from a tile to the next
 };
 
+// What trials of a region found: a tile, or that none takes less than so many cycles.
+struct TriedTile {
+  std::optional<ChosenTile> best;
+  int64_t limit;
+};
+
 // What a lowering may ask.
 struct LoweringContext {
   const isa::Isa &isa;
@@ -75,12 +82,12 @@ struct LoweringContext {
     int64_t cycles;              // by the estimator, on an empty chip
     std::optional<RunnerUp> runnerUp;
   };
-  std::map<std::string, Chosen> chosen;    // plans of convolutions, by what decides them
-  std::map<std::string, ChosenTile> tiles; // of regions
-  std::shared_ptr<Selection> selection;    // shared by all contexts of a schedule
-  Tuner *tuner = nullptr;                  // null: the planner's plans are final
-  std::map<std::string, Chosen> tuned;     // plans of convolutions that the tuner gave
-  std::optional<UnfitDescription> unfit;   // why a trial ended, if not for want of room
+  std::map<std::string, Chosen> chosen;   // plans of convolutions, by what decides them
+  std::map<std::string, TriedTile> tiles; // of regions
+  std::shared_ptr<Selection> selection;   // shared by all contexts of a schedule
+  Tuner *tuner = nullptr;                 // null: the planner's plans are final
+  std::map<std::string, Chosen> tuned;    // plans of convolutions that the tuner gave
+  std::optional<UnfitDescription> unfit;  // why a trial ended, if not for want of room
 
   // Throws UnfitDescription where the target has no instruction of the role.
   const isa::Instruction &instruction(isa::Role role) const;

@@ -126,11 +126,12 @@ private:
   std::vector<int64_t> busyOf(const Steps &steps) const {
     TaskTimes times(context_.isa, context_.machine, context_.plans);
     std::vector<int64_t> busy(context_.isa.units().size(), 0);
-    for (const Step &step : steps.steps)
+    steps.forEachStep([&](const Step &step) {
       for (const Task &task : step.compute)
         busy[static_cast<size_t>(
             context_.isa.instructions()[static_cast<size_t>(task.instruction)].unit)] +=
             times.cyclesOf(task);
+    });
     return busy;
   }
 

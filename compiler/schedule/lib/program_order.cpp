@@ -1,12 +1,10 @@
 #include "tilewright/compiler/schedule/program_order.h"
 
-#include <algorithm>
-
 namespace tilewright {
 
-ProgramOrder::ProgramOrder(const std::vector<StreamInstruction> &stream, const isa::Isa &isa)
+ProgramOrder::ProgramOrder(const Stream &stream, const isa::Isa &isa)
     : stream_(stream), base_(static_cast<size_t>(isa.param("base_registers"))),
-      flow_(isa, none_, stream.size()) {
+      hasBases_(stream.hasBases()), flow_(isa, none_, stream.size()) {
   for (const isa::Instruction &instruction : isa.instructions()) {
     control_.push_back(instruction.control);
     memories_.emplace_back();
@@ -14,10 +12,14 @@ ProgramOrder::ProgramOrder(const std::vector<StreamInstruction> &stream, const i
       if (instruction.operands[i].kind == isa::Operand::Kind::Memory)
         memories_.back().push_back(i);
   }
-  hasBases_ = std::any_of(stream.begin(), stream.end(), [](const StreamInstruction &each) {
-    const auto &bases = each.decoded.bases;
-    return std::any_of(bases.begin(), bases.end(), [](uint8_t base) { return base != 0; });
-  });
+}
+
+const StreamInstruction &ProgramOrder::written() {
+  if (writtenAt_ != at()) {
+    written_ = stream_[at()];
+    writtenAt_ = at();
+  }
+  return written_;
 }
 
 const isa::DecodedInstruction &ProgramOrder::resolved() {

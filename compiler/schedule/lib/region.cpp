@@ -793,7 +793,7 @@ void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, s
 }
 
 // Tables and parameters that several kernels have alike stand on chip once.
-static void shareConstants(Steps &steps) {
+static void shareConstants(Steps &steps, const isa::Isa &isa) {
   std::map<std::vector<int64_t>, int> known; // buffers, by what is loaded
   llvm::DenseMap<int, int> loads, same;      // of buffers
   auto whatIs = [](const Task &task) {
@@ -809,26 +809,36 @@ static void shareConstants(Steps &steps) {
       buffer = std::max(buffer, each);
     return buffer;
   };
-  for (const Step &step : steps.steps)
+  steps.forEachStep([&](const Step &step) {
     for (const std::vector<Task> *tasks : {&step.constants, &step.loads})
       for (const Task &task : *tasks)
         ++loads[bufferOf(task)];
-  for (Step &step : steps.steps)
+  });
+  steps.forEachStep([&](const Step &step) {
     for (const Task &task : step.constants)
       if (const int buffer = bufferOf(task); loads.lookup(buffer) == 1)
         if (const auto [at, isNew] = known.emplace(whatIs(task), buffer); !isNew)
           same[buffer] = at->second;
+  });
   if (same.empty())
     return;
-  for (Step &step : steps.steps) {
+  for (size_t i = 0; i < steps.steps.size(); ++i) {
+    const bool wasPacked = steps.isPacked(i);
+    steps.unpack(i);
+    Step &step = steps.steps[i];
     llvm::erase_if(step.constants, [&](const Task &task) { return same.contains(bufferOf(task)); });
     for (std::vector<Task> *tasks : {&step.loads, &step.compute, &step.stores})
       for (Task &task : *tasks)
         for (int &buffer : task.buffers)
           if (const auto at = same.find(buffer); at != same.end())
             buffer = at->second;
+    if (wasPacked)
+      steps.pack(i, isa);
   }
 }
+
+// Tasks of steps that are not packed: few do not count.
+static constexpr size_t mostOpen = 50'000;
 
 void Region::lower(Steps &steps, int64_t most, int64_t interval, int64_t mostTiles) const {
   if (isFused())
@@ -838,6 +848,7 @@ void Region::lower(Steps &steps, int64_t most, int64_t interval, int64_t mostTil
   const int64_t channels = all.back(), range = range_ < channels ? range_ : channels;
   const size_t stages = turns_.back().rest + 1;
   Interleaving interleaving(context_);
+  size_t added = 0; // tasks, about
   for (int64_t first = 0; first < channels && mostTiles > 0; first += range) {
     Extents part = all;
     part.back() = std::min(range, channels - first);
@@ -876,6 +887,9 @@ void Region::lower(Steps &steps, int64_t most, int64_t interval, int64_t mostTil
         tasks[tiles.size() - 1 - stage].swap(step.compute);
       }
       step.compute = stages > 1 ? interleaving.run(std::move(tasks)) : std::move(tasks.front());
+      added += step.compute.size();
+      if (added > mostOpen && steps.steps.size() > 1)
+        steps.pack(steps.steps.size() - 1, context_.isa);
     };
     auto push = [&](TileInFlight tile) {
       tiles.push_front(std::move(tile));
@@ -904,7 +918,7 @@ void Region::lower(Steps &steps, int64_t most, int64_t interval, int64_t mostTil
     }
   }
   if (isFused())
-    shareConstants(steps);
+    shareConstants(steps, context_.isa);
 }
 
 std::string Region::words(int64_t most) const {

@@ -511,7 +511,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   const uint64_t dram = isa.memory(isa::Space::Dram).bytes;
   const Emitter probe(isa, options.buffering); // refuses machines that no program can be made for
   const auto selection = std::make_shared<Selection>(isa);
-  Schedule result;
+  Schedule result(isa);
   for (kernel::GroupOp group : groups) {
     result.layers.push_back(describe(group));
     try {
@@ -530,7 +530,7 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   std::vector<std::optional<Part>> parts;
   std::map<size_t, PartPlan> overlaps;
   std::map<std::string, LoweringContext::Chosen> chosen;
-  std::map<std::string, ChosenTile> tiles;
+  std::map<std::string, TriedTile> tiles;
   if (options.fusion && options.buffering == Buffering::Double) {
     ConstantPool constants(planner->end());
     LoweringContext context(isa, constants, planner->tensors, options.buffering, selection);

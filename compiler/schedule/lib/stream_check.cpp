@@ -90,8 +90,7 @@ std::string StreamChecker::finish() const {
   return "";
 }
 
-std::optional<StreamFault> findFault(const std::vector<StreamInstruction> &stream,
-                                     const isa::Isa &isa) {
+std::optional<StreamFault> findFault(const Stream &stream, const isa::Isa &isa) {
   StreamChecker checker(isa);
   ProgramOrder order(stream, isa);
   for (uint64_t executed = 0; !order.atEnd(); ++executed) {
@@ -115,7 +114,7 @@ std::optional<StreamFault> findFault(const std::vector<StreamInstruction> &strea
   return std::nullopt;
 }
 
-std::string checkStream(const std::vector<StreamInstruction> &stream, const isa::Isa &isa) {
+std::string checkStream(const Stream &stream, const isa::Isa &isa) {
   const std::optional<StreamFault> fault = findFault(stream, isa);
   return fault ? fault->text : "";
 }

@@ -63,11 +63,96 @@ uint64_t hashOf(const Steps &steps) {
   }
   for (int64_t address : steps.layout)
     hash.add(static_cast<uint64_t>(address));
-  for (const Step &step : steps.steps)
+  steps.forEachStep([&](const Step &step) {
     for (const std::vector<Task> *tasks :
          {&step.constants, &step.loads, &step.compute, &step.stores})
       hash.add(*tasks);
+  });
   return hash.value();
+}
+
+PackedTasks::PackedTasks(const isa::Isa &isa) {
+  for (const isa::Instruction &instruction : isa.instructions()) {
+    memories_.emplace_back();
+    for (size_t i = 0; i < instruction.operands.size(); ++i)
+      if (instruction.operands[i].kind == isa::Operand::Kind::Memory)
+        memories_.back().push_back(static_cast<uint8_t>(i));
+  }
+}
+
+uint32_t PackedTasks::numberOf(const Task &form) {
+  Hash hash;
+  hash.add(form);
+  hash.add(static_cast<uint64_t>(form.layer));
+  for (auto [at, end] = known_.equal_range(hash.value()); at != end; ++at) {
+    const Task &other = forms_[at->second];
+    if (other.instruction == form.instruction && other.layer == form.layer &&
+        other.values == form.values && other.registers == form.registers)
+      return at->second;
+  }
+  const auto number = static_cast<uint32_t>(forms_.size());
+  forms_.push_back(form);
+  known_.emplace(hash.value(), number);
+  return number;
+}
+
+void PackedTasks::push_back(const Task &task) {
+  constexpr int64_t lowerHalf = 0xffffffff;
+  Task form = task;
+  const std::vector<uint8_t> &memories = memories_[static_cast<size_t>(task.instruction)];
+  for (uint8_t operand : memories) {
+    form.values[operand] &= ~lowerHalf;
+    form.buffers[operand] = -1;
+  }
+  words_.push_back(numberOf(form));
+  for (uint8_t operand : memories) {
+    words_.push_back(static_cast<uint32_t>(task.values[operand] & lowerHalf));
+    words_.push_back(static_cast<uint32_t>(task.buffers[operand]));
+  }
+}
+
+Task PackedTasks::Reader::next() {
+  Task task = tasks_.forms_[tasks_.words_[at_++]];
+  for (uint8_t operand : tasks_.memories_[static_cast<size_t>(task.instruction)]) {
+    task.values[operand] |= tasks_.words_[at_++];
+    task.buffers[operand] = static_cast<int>(tasks_.words_[at_++]);
+  }
+  return task;
+}
+
+void Steps::pack(size_t step, const isa::Isa &isa) {
+  if (!packed_)
+    packed_ = std::make_shared<PackedTasks>(isa);
+  PackedStep &made = packedSteps_[step];
+  made.begin = packed_->end();
+  size_t list = 0;
+  for (std::vector<Task> *tasks :
+       {&steps[step].constants, &steps[step].loads, &steps[step].compute, &steps[step].stores}) {
+    made.counts[list++] = static_cast<uint32_t>(tasks->size());
+    for (const Task &task : *tasks)
+      packed_->push_back(task);
+  }
+  steps[step] = Step();
+}
+
+Step Steps::unpacked(size_t step) const {
+  const PackedStep &from = packedSteps_.at(step);
+  PackedTasks::Reader reader(*packed_, from.begin);
+  Step made;
+  size_t list = 0;
+  for (std::vector<Task> *tasks : {&made.constants, &made.loads, &made.compute, &made.stores}) {
+    tasks->reserve(from.counts[list]);
+    for (uint32_t left = from.counts[list++]; left > 0; --left)
+      tasks->push_back(reader.next());
+  }
+  return made;
+}
+
+void Steps::unpack(size_t step) {
+  if (!isPacked(step))
+    return;
+  steps[step] = unpacked(step);
+  packedSteps_.erase(step);
 }
 
 } // namespace tilewright

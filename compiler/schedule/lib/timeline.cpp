@@ -245,14 +245,16 @@ size_t Timeline::add(Steps steps, int64_t leads) {
   all_.buffers.insert(all_.buffers.end(), steps.buffers.begin(), steps.buffers.end());
   size_t first = 0, beside = 0;
   const size_t known = slots_.size();
-  for (Step &step : steps.steps) {
+  for (size_t i = 0; i < steps.steps.size(); ++i) {
+    steps.unpack(i);
+    Step &step = steps.steps[i];
     for (std::vector<Task> *tasks : {&step.constants, &step.loads, &step.compute, &step.stores})
       for (Task &task : *tasks) {
         for (int &buffer : task.buffers)
           buffer += buffer >= 0 ? buffers : 0;
         task.layer = task.layer >= 0 ? task.layer : steps.layer;
       }
-    if (leads > 0 && groups_ > 0 && &step == &steps.steps.front()) {
+    if (leads > 0 && groups_ > 0 && i == 0) {
       first = lead(step, leads);
       beside += first > 0;
     }

@@ -150,11 +150,12 @@ void addTraffic(const isa::Isa &isa, const Steps &steps, std::vector<LayerTraffi
     layers[static_cast<size_t>(task.layer >= 0 ? task.layer : steps.layer)].bytes +=
         task.values[each.rows] * task.values[each.elements] * planes * each.bytes;
   };
-  for (const Step &step : steps.steps)
+  steps.forEachStep([&](const Step &step) {
     for (const std::vector<Task> *tasks :
          {&step.constants, &step.loads, &step.compute, &step.stores})
       for (const Task &task : *tasks)
         add(task);
+  });
 }
 
 llvm::DenseMap<mlir::Value, int64_t> needsOf(kernel::GroupOp group) {

@@ -15,9 +15,9 @@ namespace {
 
 class Writer {
 public:
-  Writer(const std::vector<StreamInstruction> &stream, const LoopTree &tree, const isa::Isa &isa,
+  Writer(const Stream &stream, const LoopTree &tree, const isa::Isa &isa,
          const LoopMachine &machine)
-      : stream_(stream), tree_(tree), machine_(machine),
+      : stream_(stream), tree_(tree), machine_(machine), made_(isa),
         registers_(static_cast<size_t>(machine.registers)) {
     for (const isa::Instruction &instruction : isa.instructions()) {
       memories_.emplace_back();
@@ -27,7 +27,7 @@ public:
     }
   }
 
-  std::vector<StreamInstruction> write() {
+  Stream write() {
     for (const LoopNode &node : tree_.nodes) {
       if (node.loop < 0) {
         made_.push_back(stream_[node.instruction]);
@@ -103,7 +103,7 @@ private:
     }
   }
   const std::vector<const isa::Operand *> &memories(const LoopNode &leaf) const {
-    return memories_[static_cast<size_t>(stream_[leaf.instruction].decoded.instruction)];
+    return memories_[static_cast<size_t>(stream_.instruction(leaf.instruction))];
   }
 
   bool fitAll(const RolledLoop &loop, const int64_t *addresses, const std::vector<uint32_t> &inner,
@@ -184,7 +184,7 @@ private:
 
   void writeLoop(const LoopNode &node, const int64_t *addresses, const uint32_t *outer) {
     const RolledLoop &loop = tree_.loops[static_cast<size_t>(node.loop)];
-    layer_ = stream_[node.instruction].layer;
+    layer_ = stream_.layer(node.instruction);
     const size_t first = classes_.size();
     const std::vector<uint32_t> inner = enter(loop, outer);
     const std::vector<Register> before = registers_; // those that are taken stay so
@@ -206,11 +206,13 @@ private:
         writeLoop(each, addresses + at, inner.data() + at);
       at += each.addressCount;
     }
-    layer_ = made_.back().layer;
+    layer_ = made_.layer(made_.size() - 1);
     for (size_t i = 1; i < registers_.size(); ++i)
       if (start[i].isTaken)
         moveOn(i, start[i], first);
-    made_[begin].decoded.values[machine_.length] = static_cast<int64_t>(made_.size() - begin - 1);
+    StreamInstruction head = made_[begin];
+    head.decoded.values[machine_.length] = static_cast<int64_t>(made_.size() - begin - 1);
+    made_.replace(begin, head);
     for (size_t i = 1; i < registers_.size(); ++i) {
       registers_[i].isTaken = before[i].isTaken;
       if (registers_[i].held < first)
@@ -252,11 +254,11 @@ private:
     registers_[at].offset = start.offset;
   }
 
-  const std::vector<StreamInstruction> &stream_;
+  const Stream &stream_;
   const LoopTree &tree_;
   const LoopMachine &machine_;
   std::vector<std::vector<const isa::Operand *>> memories_; // by instruction
-  std::vector<StreamInstruction> made_;
+  Stream made_;
   std::vector<Register> registers_;
   std::vector<Class> classes_;
   std::vector<uint32_t> outer_;
@@ -265,9 +267,8 @@ private:
 
 } // namespace
 
-std::vector<StreamInstruction> writeLoops(const std::vector<StreamInstruction> &stream,
-                                          const LoopTree &tree, const isa::Isa &isa,
-                                          const LoopMachine &machine) {
+Stream writeLoops(const Stream &stream, const LoopTree &tree, const isa::Isa &isa,
+                  const LoopMachine &machine) {
   return Writer(stream, tree, isa, machine).write();
 }
 

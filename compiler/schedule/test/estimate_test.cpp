@@ -29,7 +29,7 @@ Times timesOf(const std::string &text, const isa::Isa &isa, int64_t enough = INT
   Program program;
   program.file = "test.elf";
   program.codeAddress = uint64_t(1) << 30;
-  std::vector<StreamInstruction> stream;
+  Stream stream(isa);
   for (const isa::DecodedInstruction &decoded : isa::assemble(isa, text + "\nhalt", "test.s")) {
     const isa::Bits bits = isa.encode(decoded);
     program.code.append(bits.begin(), bits.end());

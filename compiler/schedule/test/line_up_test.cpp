@@ -14,8 +14,6 @@ namespace tilewright {
 
 namespace {
 
-using Stream = std::vector<StreamInstruction>;
-
 class LineUp : public ::testing::Test {
 protected:
   const isa::Isa isa_ = [] {
@@ -25,18 +23,19 @@ protected:
   }();
 
   Stream assembled(const std::string &text) const {
-    Stream stream;
+    Stream stream(isa_);
     for (isa::DecodedInstruction &decoded : isa::assemble(isa_, text, "test.s"))
       stream.push_back({decoded, 0});
     return stream;
   }
 
   std::vector<uint32_t> orderOf(const Stream &stream) const {
-    return lineUp(stream, estimate(stream, isa_, 0), isa_, *LoopMachine::of(isa_));
+    return lineUp(stream, estimateTimes(stream, isa_, timing::makeTimings(isa_), 0), isa_,
+                  *LoopMachine::of(isa_));
   }
 
   Stream lined(const Stream &stream) const {
-    Stream made;
+    Stream made(isa_);
     for (uint32_t number : orderOf(stream))
       made.push_back(stream[number]);
     return made;

@@ -26,10 +26,8 @@ const isa::Isa &shipped() {
   return isa;
 }
 
-using Stream = std::vector<StreamInstruction>;
-
 Stream assembled(const std::string &text) {
-  Stream stream;
+  Stream stream(shipped());
   for (isa::DecodedInstruction &decoded : isa::assemble(shipped(), text, "test.s"))
     stream.push_back({decoded, 0});
   return stream;
@@ -173,16 +171,14 @@ TEST(Loops, InnerLoopsUseTheSameRegisters) {
 }
 
 TEST(Loops, LayersAreNotMixed) {
-  Stream stream;
+  Stream stream(shipped());
   for (int layer = 0; layer < 2; ++layer)
-    for (int i = 0; i < 4; ++i) {
-      stream.push_back(assembled(mload(0)).front());
-      stream.back().layer = layer;
-    }
+    for (int i = 0; i < 4; ++i)
+      stream.push_back({assembled(mload(0))[0].decoded, layer});
   const Stream made = rolled(stream);
   EXPECT_EQ(count(made, shipped(), isa::Control::Loop), 2);
-  EXPECT_EQ(made.front().layer, 0);
-  EXPECT_EQ(made.back().layer, 1);
+  EXPECT_EQ(made.layer(0), 0);
+  EXPECT_EQ(made.layer(made.size() - 1), 1);
 }
 
 TEST(Loops, CopiesWaitAndSignalAlike) {
@@ -224,7 +220,7 @@ TEST(Loops, WithoutLoopsInTheDescriptionNothingIsRolled) {
         << "schema: \"tilewright/overlay/1\"\nname: \"less\"\nsummary: \"Less.\"\n"
         << "instructions: { " << removed << ": null }\n";
     const isa::Isa isa = edge16({overlay});
-    Stream stream;
+    Stream stream(isa);
     for (int i = 0; i < 9; ++i)
       stream.push_back({isa::assemble(isa, "mload w=0, k=16, n=16", "test.s").front(), 0});
     EXPECT_EQ(rolled(stream, isa).size(), 9u) << removed;
@@ -253,7 +249,7 @@ instructions:
     semantics: { control: "set", to: "cast<i32>(amount + x[from])" }
 )yaml";
   const isa::Isa isa = edge16({overlay});
-  Stream stream;
+  Stream stream(isa);
   for (int64_t i = 0; i < 9; ++i)
     stream.push_back({isa::assemble(isa, mload(16 * i), "test.s").front(), 0});
   EXPECT_EQ(rolled(stream, isa).size(), 3u);

@@ -12,7 +12,7 @@ static std::string check(const char *text) {
     options.directory = sourcePath("isa");
     return isa::load(options);
   }();
-  std::vector<StreamInstruction> stream;
+  Stream stream(isa);
   for (isa::DecodedInstruction &decoded : isa::assemble(isa, text, "test.s"))
     stream.push_back({decoded, -1});
   return checkStream(stream, isa);

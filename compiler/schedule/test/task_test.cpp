@@ -1,4 +1,5 @@
 #include "tilewright/compiler/schedule/task.h"
+#include "tilewright/isa/roles.h"
 
 #include <gtest/gtest.h>
 
@@ -49,6 +50,47 @@ TEST(Task, StepsHashLeavesOutWordsAndLayers) {
   steps.buffers[0].purpose = "weights";
   steps.steps[0].compute[0].layer = 1;
   EXPECT_EQ(hashOf(steps), hashOf(someSteps()));
+}
+
+// Steps with one that is packed are the same as without.
+TEST(Task, PackedStepsAreTheSame) {
+  isa::LoadOptions options;
+  options.target = "edge16";
+  const isa::Isa isa = isa::load(options);
+  auto make = [&] {
+    Steps steps = someSteps();
+    const isa::Instruction &mload = *isa.withRole(isa::Role::LoadWeights);
+    Task task;
+    task.instruction = mload.index;
+    task.values.assign(mload.operands.size(), 3);
+    task.buffers.assign(mload.operands.size(), -1);
+    for (int i = 0; i < 4; ++i) {
+      Step &step = steps.steps.emplace_back();
+      for (const isa::Operand &operand : mload.operands)
+        if (operand.kind == isa::Operand::Kind::Memory) {
+          task.values[static_cast<size_t>(operand.index)] = (int64_t(i) << 33) + 16 * i;
+          task.buffers[static_cast<size_t>(operand.index)] = i % 2;
+        }
+      task.layer = i / 2;
+      step.constants = {task};
+      step.compute = {task, task, task};
+    }
+    return steps;
+  };
+  const uint64_t hash = hashOf(make());
+  Steps steps = make();
+  for (size_t i = 1; i < steps.steps.size(); ++i)
+    steps.pack(i, isa);
+  EXPECT_TRUE(steps.isPacked(1));
+  EXPECT_TRUE(steps.steps[1].compute.empty());
+  EXPECT_EQ(hashOf(steps), hash);
+  const Steps copy = steps;
+  for (size_t i = 0; i < steps.steps.size(); ++i)
+    steps.unpack(i);
+  EXPECT_FALSE(steps.isPacked(1));
+  EXPECT_EQ(steps.steps[3].compute[2].layer, 1);
+  EXPECT_EQ(hashOf(steps), hash);
+  EXPECT_EQ(hashOf(copy), hash);
 }
 
 } // namespace

@@ -27,144 +27,169 @@ std::vector<int> unitOfInstruction(const Program &program, const isa::Isa &isa) 
   return units;
 }
 
-namespace {
-// What one unit executes, in time order and without overlap.
-struct Lane {
-  struct Piece {
-    int64_t begin, end;
-    size_t record;
-  };
-  std::vector<Piece> pieces;
-  size_t at = 0;
+ExecutedSpans spansOf(const RunRecord &record) {
+  ExecutedSpans executed;
+  executed.cycles = record.cycles;
+  for (const InstructionRecord &each : record.trace)
+    executed.spans.push_back({each.start, each.end, static_cast<uint32_t>(each.pc)});
+  return executed;
+}
 
-  void add(const InstructionRecord &instruction, size_t index) {
-    int64_t begin = std::max(instruction.start, pieces.empty() ? 0 : pieces.back().end);
-    if (begin < instruction.end)
-      pieces.push_back({begin, instruction.end, index});
-  }
-  // The piece that covers `cycle`, or null. Cycles are asked in ascending order.
-  const Piece *find(int64_t cycle) {
-    while (at < pieces.size() && pieces[at].end <= cycle)
-      ++at;
-    return at < pieces.size() && pieces[at].begin <= cycle ? &pieces[at] : nullptr;
-  }
-  // The first cycle after `cycle` at which this lane changes.
-  int64_t nextChange(int64_t cycle, int64_t none) const {
-    if (at >= pieces.size())
-      return none;
-    return pieces[at].begin > cycle ? pieces[at].begin : pieces[at].end;
-  }
-};
+namespace {
 
 constexpr size_t noRecord = SIZE_MAX;
 
-class Sweep {
+// What one unit executes, in time order and without overlap.
+class Lane {
 public:
-  Sweep(const Program &program, const RunRecord &record, const isa::Isa &isa)
-      : record_(record), layers_(layerOfInstruction(program, isa)) {
-    std::vector<int> units = unitOfInstruction(program, isa);
-    for (size_t i = 0; i < record.trace.size(); ++i) {
-      const InstructionRecord &instruction = record.trace[i];
-      if (instruction.pc >= units.size())
-        continue;
-      Lane *lane = laneOf(isa, units[instruction.pc]);
-      if (lane)
-        lane->add(instruction, i);
-    }
+  // `laneOf`: by instruction of the program.
+  Lane(const ExecutedSpans &executed, const std::vector<int> &laneOf, int lane)
+      : executed_(executed), laneOf_(laneOf), lane_(lane) {
+    advance(0);
   }
 
-  std::vector<LayerInterval> run() {
-    std::vector<LayerInterval> intervals;
-    for (int64_t now = 0; now < record_.cycles;) {
-      const Lane::Piece *matrix = matrix_.find(now), *vector = vector_.find(now);
-      const Lane::Piece *load = load_.find(now), *second = secondLoad_.find(now),
-                        *store = store_.find(now);
-      int64_t next = record_.cycles;
-      for (const Lane *lane : {&matrix_, &vector_, &load_, &secondLoad_, &store_})
-        next = std::min(next, lane->nextChange(now, next));
-      size_t owner =
-          matrix   ? matrix->record
-          : vector ? vector->record
-                   : std::min({load ? load->record : noRecord, second ? second->record : noRecord,
-                               store ? store->record : noRecord});
-      if (owner == noRecord)
-        owner = oldestIncomplete(now, next);
-      append(intervals, {now, next, layerOf(owner), matrix != nullptr, vector != nullptr,
-                         load || second || store});
-      now = next;
-    }
-    return intervals;
+  // The record of what covers `cycle`, or none. Cycles are asked in ascending order.
+  size_t find(int64_t cycle) {
+    while (record_ != noRecord && end_ <= cycle)
+      advance(record_ + 1);
+    return record_ != noRecord && begin_ <= cycle ? record_ : noRecord;
+  }
+  // The first cycle after `cycle` at which this lane changes.
+  int64_t nextChange(int64_t cycle, int64_t none) const {
+    if (record_ == noRecord)
+      return none;
+    return begin_ > cycle ? begin_ : end_;
   }
 
 private:
-  Lane *laneOf(const isa::Isa &isa, int unit) {
+  // To the first record from `from` on that adds something.
+  void advance(size_t from) {
+    for (; from < executed_.spans.size(); ++from) {
+      const ExecutedSpans::Span &span = executed_.spans[from];
+      if (span.pc >= laneOf_.size() || laneOf_[span.pc] != lane_)
+        continue;
+      const int64_t begin = std::max(span.start, end_);
+      if (begin >= span.end)
+        continue;
+      record_ = from;
+      begin_ = begin;
+      end_ = span.end;
+      return;
+    }
+    record_ = noRecord;
+  }
+
+  const ExecutedSpans &executed_;
+  const std::vector<int> &laneOf_;
+  int lane_;
+  size_t record_ = noRecord;
+  int64_t begin_ = 0, end_ = 0;
+};
+
+class Sweep {
+public:
+  Sweep(const Program &program, const ExecutedSpans &executed, const isa::Isa &isa)
+      : executed_(executed), layers_(layerOfInstruction(program, isa)),
+        lanes_(unitOfInstruction(program, isa)) {
+    for (int &lane : lanes_)
+      lane = laneOf(isa, lane);
+  }
+
+  // Calls work(interval) for intervals in order, without gaps; neighbors may be alike.
+  template <typename Work> void run(Work work) {
+    Lane matrix(executed_, lanes_, Matrix), vector(executed_, lanes_, Vector),
+        load(executed_, lanes_, Load), second(executed_, lanes_, SecondLoad),
+        store(executed_, lanes_, Store);
+    for (int64_t now = 0; now < executed_.cycles;) {
+      const size_t product = matrix.find(now), run = vector.find(now),
+                   moved = std::min({load.find(now), second.find(now), store.find(now)});
+      int64_t next = executed_.cycles;
+      for (const Lane *lane : {&matrix, &vector, &load, &second, &store})
+        next = std::min(next, lane->nextChange(now, next));
+      size_t owner = product != noRecord ? product : run != noRecord ? run : moved;
+      if (owner == noRecord)
+        owner = oldestIncomplete(now, next);
+      work(LayerInterval{now, next, layerOf(owner), product != noRecord, run != noRecord,
+                         moved != noRecord});
+      now = next;
+    }
+  }
+
+private:
+  enum { Nothing, Matrix, Vector, Load, SecondLoad, Store };
+
+  static int laneOf(const isa::Isa &isa, int unit) {
     const isa::UnitTemplate kind = isa.units()[static_cast<size_t>(unit)].kind;
     switch (kind) {
     case isa::UnitTemplate::Matrix:
-      return &matrix_;
+      return Matrix;
     case isa::UnitTemplate::Vector:
-      return &vector_;
+      return Vector;
     case isa::UnitTemplate::DmaLoad:
       return std::any_of(isa.units().begin(), isa.units().begin() + unit,
                          [&](const isa::Unit &other) { return other.kind == kind; })
-                 ? &secondLoad_
-                 : &load_;
+                 ? SecondLoad
+                 : Load;
     case isa::UnitTemplate::DmaStore:
-      return &store_;
+      return Store;
     case isa::UnitTemplate::Sequencer:
       break;
     }
-    return nullptr;
+    return Nothing;
   }
 
   // The earliest instruction that is not complete at `cycle`; `next` shrinks to its end, where that
   // changes.
   size_t oldestIncomplete(int64_t cycle, int64_t &next) {
-    while (oldest_ < record_.trace.size() && record_.trace[oldest_].end <= cycle)
+    while (oldest_ < executed_.spans.size() && executed_.spans[oldest_].end <= cycle)
       ++oldest_;
-    if (oldest_ == record_.trace.size())
+    if (oldest_ == executed_.spans.size())
       return noRecord;
-    next = std::min(next, record_.trace[oldest_].end);
+    next = std::min(next, executed_.spans[oldest_].end);
     return oldest_;
   }
 
   int layerOf(size_t record) const {
-    if (record == noRecord || record_.trace[record].pc >= layers_.size())
+    if (record == noRecord || executed_.spans[record].pc >= layers_.size())
       return -1;
-    return layers_[record_.trace[record].pc];
+    return layers_[executed_.spans[record].pc];
   }
 
-  static void append(std::vector<LayerInterval> &intervals, const LayerInterval &next) {
-    if (!intervals.empty()) {
-      LayerInterval &last = intervals.back();
-      bool same = last.layer == next.layer && last.matrixBusy == next.matrixBusy &&
-                  last.vectorBusy == next.vectorBusy && last.dramBusy == next.dramBusy;
-      if (same) {
-        last.end = next.end;
-        return;
-      }
-    }
-    intervals.push_back(next);
-  }
-
-  const RunRecord &record_;
-  std::vector<int> layers_;
-  Lane matrix_, vector_, load_, secondLoad_, store_;
+  const ExecutedSpans &executed_;
+  std::vector<int> layers_, lanes_; // by instruction of the program
   size_t oldest_ = 0;
 };
+
+void append(std::vector<LayerInterval> &intervals, const LayerInterval &next) {
+  if (!intervals.empty()) {
+    LayerInterval &last = intervals.back();
+    bool same = last.layer == next.layer && last.matrixBusy == next.matrixBusy &&
+                last.vectorBusy == next.vectorBusy && last.dramBusy == next.dramBusy;
+    if (same) {
+      last.end = next.end;
+      return;
+    }
+  }
+  intervals.push_back(next);
+}
+
 } // namespace
 
 std::vector<LayerInterval> attributeCycles(const Program &program, const RunRecord &record,
                                            const isa::Isa &isa) {
-  return Sweep(program, record, isa).run();
+  std::vector<LayerInterval> intervals;
+  const ExecutedSpans executed = spansOf(record);
+  Sweep(program, executed, isa).run([&](const LayerInterval &each) { append(intervals, each); });
+  return intervals;
 }
 
-std::vector<int64_t> cyclesOfLayers(const Program &program, const RunRecord &record,
+std::vector<int64_t> cyclesOfLayers(const Program &program, const ExecutedSpans &executed,
                                     const isa::Isa &isa) {
   std::vector<int64_t> cycles(program.layers.size(), 0);
-  for (const LayerInterval &interval : attributeCycles(program, record, isa))
-    if (interval.layer >= 0)
-      cycles[static_cast<size_t>(interval.layer)] += interval.end - interval.begin;
+  Sweep(program, executed, isa).run([&](const LayerInterval &each) {
+    if (each.layer >= 0)
+      cycles[static_cast<size_t>(each.layer)] += each.end - each.begin;
+  });
   return cycles;
 }
 

@@ -38,7 +38,7 @@ TEST(Report, kernelsOfOneLayerShareARow) {
   const Row &row = report.layers[0];
   EXPECT_EQ(row.kernels, 2);
   EXPECT_EQ(row.cycles, apart.layers[0].cycles + apart.layers[1].cycles);
-  EXPECT_THAT(cyclesOfLayers(program, sampleRecord(), sampleIsa()),
+  EXPECT_THAT(cyclesOfLayers(program, spansOf(sampleRecord()), sampleIsa()),
               ElementsAre(apart.layers[0].cycles, apart.layers[1].cycles));
   EXPECT_EQ(row.estimateCycles, 80);
   EXPECT_EQ(row.inputBytes, 110);

@@ -39,8 +39,8 @@ static void buildGemm(NodeImporter &node) {
 // dimensions are a batch.
 static void buildMatMul(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
-  mlir::Value a = node.floatValue(0), b = node.floatValue(1);
-  Shape shapeA = sizesOf(a), shapeB = sizesOf(b);
+  mlir::Value a = node.floatValue(0);
+  Shape shapeA = sizesOf(a), shapeB = node.shape(1);
   if (shapeA.empty() || shapeB.empty())
     node.fail("a scalar cannot be multiplied as a matrix");
   bool row = shapeA.size() == 1, column = shapeB.size() == 1;
@@ -60,7 +60,7 @@ static void buildMatMul(NodeImporter &node) {
     // One matrix on the right: the batch on the left is more rows.
     int64_t rows = elementCount(batchA) * m;
     product = tosa.matmul(tosa.reshape(a, {1, rows, k}),
-                          tosa.reshape(b, {1, shapeB[shapeB.size() - 2], n}));
+                          node.floatValue(1, {1, shapeB[shapeB.size() - 2], n}));
   } else {
     auto spread = [&](mlir::Value value, const Shape &shape) {
       Shape target = *batch;
@@ -68,7 +68,7 @@ static void buildMatMul(NodeImporter &node) {
       mlir::Value wide = tosa.broadcastTo(tosa.reshape(value, shape), target);
       return tosa.reshape(wide, {elementCount(*batch), target[target.size() - 2], target.back()});
     };
-    product = tosa.matmul(spread(a, shapeA), spread(b, shapeB));
+    product = tosa.matmul(spread(a, shapeA), spread(node.floatValue(1), shapeB));
   }
   Shape result = *batch;
   if (!row)

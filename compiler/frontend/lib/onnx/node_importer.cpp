@@ -50,6 +50,15 @@ mlir::Value NodeImporter::floatValue(size_t input) {
   return result;
 }
 
+mlir::Value NodeImporter::floatValue(size_t input, const Shape &shape) {
+  const Operand &found = operand(input);
+  if (found.value || found.constant->dtype != DType::F32)
+    return tosa_.reshape(floatValue(input), shape);
+  checkFinite(*found.constant, input);
+  return tosa_.constant(shape, llvm::ArrayRef(found.constant->data<float>(),
+                                              found.constant->bytes.size() / sizeof(float)));
+}
+
 const Tensor *NodeImporter::constant(size_t input) const { return operand(input).constant.get(); }
 
 const Tensor &NodeImporter::known(size_t input, const char *what) const {

@@ -37,8 +37,10 @@ public:
   Shape shape(size_t input) const { return operand(input).shape(); }
   int64_t rank(size_t input) const { return static_cast<int64_t>(shape(input).size()); }
   const Operand &operand(size_t input) const;
-  mlir::Value value(size_t input);                           // as an SSA value; float32, or i1
-  mlir::Value floatValue(size_t input);                      // as a float32 SSA value
+  mlir::Value value(size_t input);      // as an SSA value; float32, or i1
+  mlir::Value floatValue(size_t input); // as a float32 SSA value
+  // The same in another shape, in which alone a constant then stands.
+  mlir::Value floatValue(size_t input, const Shape &shape);
   const Tensor *constant(size_t input) const;                // null when it is not known at import
   const Tensor &known(size_t input, const char *what) const; // fails when it is not known at import
   // Of a known input. Lists have one dimension, scalars none (or one of 1, as exporters write

@@ -20,10 +20,12 @@ class FloatExecutable {
 public:
   // Compiles a clone of `module`'s @main, whose context must outlive the executable. `watched` are
   // values of it that a run shows on its way: arguments, or results of operators other than
-  // constants. `threads` share the work of compiling (0: one a processor). Throws UserError naming
-  // the operator that cannot be lowered.
-  static std::unique_ptr<FloatExecutable>
-  create(mlir::ModuleOp module, const std::vector<mlir::Value> &watched = {}, unsigned threads = 0);
+  // constants. The first `inParts` of them may be shown in parts: blocks of rows, in order.
+  // `threads` share the work of compiling (0: one a processor). Throws UserError naming the
+  // operator that cannot be lowered.
+  static std::unique_ptr<FloatExecutable> create(mlir::ModuleOp module,
+                                                 const std::vector<mlir::Value> &watched = {},
+                                                 unsigned threads = 0, size_t inParts = 0);
   virtual ~FloatExecutable() = default;
 
   // One run; inputs in argument order. Returns @main's results. Several threads may run one
@@ -39,7 +41,8 @@ public:
     std::vector<Tensor> buffers;
     std::vector<Tensor> arguments; // copies of watched ones
   };
-  // Is given the index of a watched value and the value, which lives until it returns. Elements
+  // Is given the index of a watched value and the value, or a part of it, which lives until it
+  // returns. Elements
   // that it changes stay changed for what reads the value later in the run.
   using Visit = std::function<void(size_t index, Tensor &tensor)>;
   // The same; calls `visit` for each watched value as soon as it is known.

@@ -19,6 +19,7 @@
 
 #include "tilewright/compiler/schedule/arena.h"
 #include "tilewright/compiler/schedule/hazards.h"
+#include "tilewright/compiler/schedule/stream.h"
 #include "tilewright/compiler/schedule/task.h"
 #include "tilewright/isa/isa.h"
 #include "tilewright/support/error.h"
@@ -38,11 +39,6 @@ namespace tilewright {
 class TaskTimes;
 
 enum class Buffering { None, Single, Double };
-
-struct StreamInstruction {
-  isa::DecodedInstruction decoded;
-  int layer = -1;
-};
 
 struct MemoryPlan {
   int64_t peakBytes = 0; // greatest address used
@@ -70,7 +66,7 @@ public:
   // Adds a group. `layerName` is for messages. Throws NoSpace when a step does not fit on chip.
   void append(Steps steps, const std::string &layerName);
   // Ends the program: emits what is pending and a halt.
-  std::vector<StreamInstruction> finish();
+  Stream finish();
 
   MemoryPlan plan(isa::Space space) const;
   // The addresses that the buffers of the group appended last were given.
@@ -110,12 +106,16 @@ private:
     std::vector<int64_t> registers;
     LaneClock current; // what has ended for sure when its latest instruction starts
   };
-  struct LaneState {
-    std::vector<size_t> stream;   // by sequence number - 1: index in stream_
-    std::vector<LaneClock> known; // by sequence number - 1: what has ended for sure when it starts
+  // What has ended for sure when an instruction of a lane starts: of those that learn more than the
+  // one before them in their lane.
+  struct Known {
+    int32_t sequence; // the first one that knows it
+    LaneClock ended;
   };
-  struct Edge {
-    size_t from, to; // positions in the stream of the signaling and of the waiting instruction
+  struct LaneState {
+    ChunkedList<uint32_t> stream; // by sequence number - 1: index in stream_
+    ChunkedList<Known> known;
+    LaneClock knownTo(int lane, int32_t sequence) const;
   };
 
   void advance();
@@ -148,8 +148,8 @@ private:
   void setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wanted);
   bool crowded(int lane, int waiting, size_t from) const;
   int semaphoreOf(size_t lane, int unit);
-  void synchronize(const MemoryAccesses &accesses);
-  void waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_t sequence);
+  void synchronize(isa::DecodedInstruction decoded, const MemoryAccesses &accesses);
+  uint32_t waitFor(const MemoryAccesses &accesses, int lane, int unit, int32_t sequence);
   void fence();
   std::optional<int64_t> allocate(Group &group, int buffer, int64_t beside = -1);
   std::optional<int64_t> again(const Group &group, int buffer, int64_t beside);
@@ -183,10 +183,12 @@ private:
   std::vector<InlineVector<uint8_t, isa::limits::operands.count()>> onChip_;
   std::vector<UnitState> units_;
   std::vector<LaneState> lanes_;
-  std::vector<std::vector<std::vector<Edge>>> edges_; // [signaling lane][waiting unit]
+  // [signaling lane][waiting unit]: where in the stream the latest ones wait, as many as a
+  // semaphore counts.
+  std::vector<std::vector<std::deque<size_t>>> edges_;
   std::vector<std::vector<int>> semaphore_;
   int nextSemaphore_ = 0; // to be given, where they are given as pairs meet
-  std::vector<StreamInstruction> stream_;
+  Stream stream_;
   bool mayHoist_ = true;                     // constants find room, as far as is known
   size_t groups_ = 0;                        // appended
   std::shared_ptr<Group> last_;              // of them

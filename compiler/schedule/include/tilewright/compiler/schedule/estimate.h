@@ -14,24 +14,30 @@
 // engine, which the report prints for each layer.
 #pragma once
 
-#include "tilewright/compiler/schedule/emitter.h"
-#include "tilewright/simulator/engine/engine.h"
+#include "tilewright/compiler/schedule/stream.h"
+#include "tilewright/simulator/engine/attribution.h"
 #include "tilewright/simulator/timing/instruction_timing.h"
 
 namespace tilewright {
 
-// A record as the cycle engine would give it, with dispatch, start and end of every instruction.
-RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
-                   uint64_t codeAddress);
+// `plans` below are timing::makeTimings(isa)'s, made once for many programs.
 
-// The same, with timing::makeTimings(isa) made once for many programs.
-RunRecord estimate(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
-                   const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress);
+// Of each instruction, by its number in a stream without loops, in which cycle it is dispatched and
+// starts.
+struct StreamTimes {
+  int64_t cycles = 0;
+  std::vector<int64_t> dispatch, start;
+};
+StreamTimes estimateTimes(const Stream &stream, const isa::Isa &isa,
+                          const std::vector<timing::InstructionTiming> &plans,
+                          uint64_t codeAddress);
 
-// The cycles alone. `plans` are timing::makeTimings(isa)'s, made once for many programs. A program
-// that takes `enough` cycles or more need not be looked at to its end: any number from `enough` on
-// may be returned for it.
-int64_t estimateCycles(const std::vector<StreamInstruction> &stream, const isa::Isa &isa,
+// What says to which layer each cycle belongs.
+ExecutedSpans estimateSpans(const Stream &stream, const isa::Isa &isa, uint64_t codeAddress);
+
+// The cycles alone. A program that takes `enough` cycles or more need not be looked at to its end:
+// any number from `enough` on may be returned for it.
+int64_t estimateCycles(const Stream &stream, const isa::Isa &isa,
                        const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress,
                        int64_t enough = INT64_MAX);
 

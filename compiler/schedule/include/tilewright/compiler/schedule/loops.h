@@ -22,15 +22,13 @@
 namespace tilewright {
 
 // `stream` has neither loops nor base registers.
-std::vector<StreamInstruction> rollLoops(std::vector<StreamInstruction> stream,
-                                         const isa::Isa &isa);
+Stream rollLoops(const Stream &stream, const isa::Isa &isa);
 
 // The same, with instructions of different units in an order in which more repeats (line_up.h). By
 // the estimate the program takes no longer: else its order stays, and if loops themselves cost
 // time, where short instructions follow each other faster than the sequencer executes what loops
 // add, it stays without them. `plans` are timing::makeTimings(isa)'s.
-std::vector<StreamInstruction> makeLoops(std::vector<StreamInstruction> stream, const isa::Isa &isa,
-                                         const std::vector<timing::InstructionTiming> &plans,
-                                         uint64_t codeAddress);
+Stream makeLoops(Stream stream, const isa::Isa &isa,
+                 const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress);
 
 } // namespace tilewright

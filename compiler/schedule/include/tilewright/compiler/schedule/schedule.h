@@ -25,7 +25,8 @@ struct LayerTraffic {
 };
 
 struct Schedule {
-  std::vector<StreamInstruction> stream;
+  explicit Schedule(const isa::Isa &isa) : stream(isa) {}
+  Stream stream;
   std::vector<LayerInfo> layers;     // estimates are not filled in yet (estimate.h)
   std::vector<LayerTraffic> traffic; // by layer
   std::vector<Segment> data;         // constants

@@ -46,10 +46,9 @@ struct StreamFault {
 };
 
 // The first thing that does not hold, if there is any.
-std::optional<StreamFault> findFault(const std::vector<StreamInstruction> &stream,
-                                     const isa::Isa &isa);
+std::optional<StreamFault> findFault(const Stream &stream, const isa::Isa &isa);
 
 // The same as text; "" when all of that holds.
-std::string checkStream(const std::vector<StreamInstruction> &stream, const isa::Isa &isa);
+std::string checkStream(const Stream &stream, const isa::Isa &isa);
 
 } // namespace tilewright

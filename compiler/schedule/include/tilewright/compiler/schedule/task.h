@@ -4,14 +4,18 @@
 #include "tilewright/compiler/schedule/arena.h"
 #include "tilewright/isa/isa.h"
 #include "tilewright/program/program.h"
+#include "tilewright/support/chunked_list.h"
 #include "tilewright/support/error.h"
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace tilewright {
@@ -53,6 +57,34 @@ struct Step {
   std::vector<Task> stores;
 };
 
+// Tasks in little space: what many have alike, all but addresses and buffers, is kept once.
+class PackedTasks {
+public:
+  explicit PackedTasks(const isa::Isa &isa);
+
+  void push_back(const Task &task);
+  // Tasks in the order in which they were added, from one on.
+  class Reader {
+  public:
+    Reader(const PackedTasks &tasks, size_t begin) : tasks_(tasks), at_(begin) {}
+    Task next();
+
+  private:
+    const PackedTasks &tasks_;
+    size_t at_;
+  };
+  size_t end() const { return words_.size(); } // where the next one will stand
+
+private:
+  uint32_t numberOf(const Task &form);
+
+  std::vector<std::vector<uint8_t>> memories_; // by instruction: its operands in memory
+  std::vector<Task> forms_;                    // without buffers and lower halves of addresses
+  std::unordered_multimap<uint64_t, uint32_t> known_; // by hash
+  ChunkedList<uint32_t>
+      words_; // of a task: its form, and of each address the lower half, the buffer
+};
+
 // The steps of one group, in order, with their buffers.
 struct Steps {
   int layer = -1;
@@ -66,11 +98,35 @@ struct Steps {
   int64_t cycles = 0; // of chains: that they take on an empty chip by the estimator; 0: no chain
   bool streamsWeights = false; // each step has constants of its own, at the pace of DRAM
 
+  // The steps of a group may have millions of tasks: a finished step but the first one may be
+  // packed, and is empty until it is unpacked.
+  void pack(size_t step, const isa::Isa &isa);
+  void unpack(size_t step);
+  bool isPacked(size_t step) const { return packedSteps_.count(step) != 0; }
+  // Calls work(step) for each, whether it is packed or not.
+  template <typename Work> void forEachStep(Work work) const {
+    for (size_t i = 0; i < steps.size(); ++i)
+      if (isPacked(i))
+        work(unpacked(i));
+      else
+        work(steps[i]);
+  }
+
   int add(isa::Space space, int64_t bytes, std::string purpose,
           Traffic traffic = Traffic::Streamed) {
     buffers.push_back({space, bytes, std::move(purpose), traffic});
     return static_cast<int>(buffers.size()) - 1;
   }
+
+private:
+  struct PackedStep {
+    size_t begin; // in packed_
+    std::array<uint32_t, 4> counts{};
+  };
+  Step unpacked(size_t step) const;
+
+  std::shared_ptr<PackedTasks> packed_; // of all copies: what stands there stays
+  std::unordered_map<size_t, PackedStep> packedSteps_;
 };
 
 // Equal for steps of which the emitter makes the same program; those of other programs are hardly

@@ -14,7 +14,7 @@ namespace tilewright {
 // A kernel under one plan as a program of its own: on an empty chip, at addresses that depend on
 // the kernel alone.
 struct PlanAlone {
-  std::vector<StreamInstruction> stream;
+  Stream stream;
   uint64_t codeAddress = 0;
 };
 

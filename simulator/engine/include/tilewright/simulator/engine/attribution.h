@@ -13,6 +13,7 @@
 #include "tilewright/isa/isa.h"
 #include "tilewright/program/program.h"
 #include "tilewright/simulator/engine/engine.h"
+#include "tilewright/support/chunked_list.h"
 
 #include <cstdint>
 #include <vector>
@@ -29,6 +30,17 @@ struct LayerInterval {
   bool dramBusy = false;
 };
 
+// What attribution reads of a run: of each executed instruction, in dispatch order.
+struct ExecutedSpans {
+  struct Span {
+    int64_t start = 0, end = 0; // as InstructionRecord has them
+    uint32_t pc = 0;
+  };
+  int64_t cycles = 0;
+  ChunkedList<Span> spans;
+};
+ExecutedSpans spansOf(const RunRecord &record);
+
 // The layer of each instruction of the program; -1 for none.
 std::vector<int> layerOfInstruction(const Program &program, const isa::Isa &isa);
 
@@ -41,7 +53,7 @@ std::vector<LayerInterval> attributeCycles(const Program &program, const RunReco
                                            const isa::Isa &isa);
 
 // The cycles that belong to each of the program's layers, by the same rule.
-std::vector<int64_t> cyclesOfLayers(const Program &program, const RunRecord &record,
+std::vector<int64_t> cyclesOfLayers(const Program &program, const ExecutedSpans &executed,
                                     const isa::Isa &isa);
 
 } // namespace tilewright
