@@ -68,7 +68,7 @@ TEST(Task, PackedStepsAreTheSame) {
       Step &step = steps.steps.emplace_back();
       for (const isa::Operand &operand : mload.operands)
         if (operand.kind == isa::Operand::Kind::Memory) {
-          task.values[static_cast<size_t>(operand.index)] = (int64_t(i) << 33) + 16 * i;
+          task.values[static_cast<size_t>(operand.index)] = (int64_t(i) << 33) + int64_t(16) * i;
           task.buffers[static_cast<size_t>(operand.index)] = i % 2;
         }
       task.layer = i / 2;
