@@ -119,6 +119,21 @@ template <typename Op> LogicalResult sinkThroughAxis(Op op, PatternRewriter &rew
                      });
 }
 
+// A convolution of one tap reads each pixel by itself, wherever it stands. Not where there are more
+// channels behind it: more would be moved.
+LogicalResult sinkThroughPixels(tosa::Conv2DOp op, PatternRewriter &rewriter) {
+  auto transpose = op.getInput().getDefiningOp<tosa::TransposeOp>();
+  const Dims weights = dimsOf(op.getWeight());
+  auto all = [](llvm::ArrayRef<int64_t> numbers, int64_t value) {
+    return llvm::all_of(numbers, [=](int64_t number) { return number == value; });
+  };
+  if (!transpose || !movesData(transpose) || transpose.getPerms().back() != 3 ||
+      weights.front() > weights.back() || !all(llvm::ArrayRef(weights).slice(1, 2), 1) ||
+      !all(op.getStride(), 1) || !all(op.getPad(), 0))
+    return failure();
+  return sinkThrough(op, 1, rewriter, [](mlir::Operation *, const Permutation &) {});
+}
+
 // A constant that holds `each` values a dimension, in the order before `perm`.
 mlir::Value permutedShape(PatternRewriter &rewriter, mlir::Operation *op, const Dims &values,
                           const Permutation &perm, int64_t each) {
@@ -206,6 +221,28 @@ LogicalResult sinkThroughReshape(tosa::ReshapeOp op, PatternRewriter &rewriter) 
   return success();
 }
 
+// A reshape cuts dimensions, each into several: before the transpose as well.
+LogicalResult sinkThroughSplit(tosa::ReshapeOp op, PatternRewriter &rewriter) {
+  auto transpose = op.getInput1().getDefiningOp<tosa::TransposeOp>();
+  if (!transpose || !movesData(transpose) || isConstantOrItsTranspose(transpose.getOutput()))
+    return failure();
+  const Permutation perm(transpose.getPerms());
+  const Dims cut = dimsOf(op.getOutput());
+  const auto runs = runsOf(cut, dimsOf(transpose.getOutput()));
+  if (!runs || cut.size() == perm.size())
+    return failure();
+  Dims shape;
+  Permutation moved(cut.size());
+  for (const int32_t from : inverse(perm))
+    for (const int32_t each : (*runs)[from]) {
+      moved[each] = static_cast<int32_t>(shape.size());
+      shape.push_back(cut[each]);
+    }
+  mlir::Value split = makeReshape(rewriter, op.getLoc(), transpose.getInput1(), shape);
+  rewriter.replaceOp(op, makeTranspose(rewriter, transpose.getLoc(), split, moved));
+  return success();
+}
+
 } // namespace
 
 void addTransposeSinking(mlir::RewritePatternSet &patterns) {
@@ -218,7 +255,9 @@ void addTransposeSinking(mlir::RewritePatternSet &patterns) {
       .add(sinkThroughAxis<tosa::ReduceAnyOp>)
       .add(sinkThroughAxis<tosa::ConcatOp>)
       .add(sinkThroughAxis<tosa::ReverseOp>)
+      .add(sinkThroughPixels)
       .add(sinkThroughReshape)
+      .add(sinkThroughSplit)
       .add(sinkThroughPad)
       .add(sinkThroughSlice)
       .add(sinkThroughTile);

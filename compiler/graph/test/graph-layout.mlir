@@ -183,3 +183,40 @@ func.func @channels_with_rows(%x: tensor<1x2x3x4xf32>) -> tensor<1x8x3xf32> {
   %1 = tosa.reshape %0, %shape : (tensor<1x4x2x3xf32>, !tosa.shape<3>) -> tensor<1x8x3xf32>
   return %1 : tensor<1x8x3xf32>
 }
+
+// -----
+
+// Channels are cut into groups, which softmax-like work reads along: the cut, and the work, stand
+// before the transpose, which meets the next one.
+// CHECK-LABEL: @channels_are_cut
+// CHECK-NOT: tosa.transpose
+// CHECK: %[[CUT:.*]] = tosa.reshape %arg0, {{.*}} -> tensor<1x6x2x4xf32>
+// CHECK: %[[MAX:.*]] = tosa.reduce_max %[[CUT]] {axis = 3 : i32}
+// CHECK: tosa.sub %[[CUT]], %[[MAX]]
+// CHECK-NOT: tosa.transpose
+func.func @channels_are_cut(%x: tensor<1x6x8xf32>) -> tensor<1x6x2x4xf32> {
+  %shape = tosa.const_shape {values = dense<[1, 2, 4, 6]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %0 = tosa.transpose %x {perms = array<i32: 0, 2, 1>} : (tensor<1x6x8xf32>) -> tensor<1x8x6xf32>
+  %1 = tosa.reshape %0, %shape : (tensor<1x8x6xf32>, !tosa.shape<4>) -> tensor<1x2x4x6xf32>
+  %2 = tosa.reduce_max %1 {axis = 2 : i32} : (tensor<1x2x4x6xf32>) -> tensor<1x2x1x6xf32>
+  %3 = tosa.sub %1, %2 : (tensor<1x2x4x6xf32>, tensor<1x2x1x6xf32>) -> tensor<1x2x4x6xf32>
+  %4 = tosa.transpose %3 {perms = array<i32: 0, 3, 1, 2>} : (tensor<1x2x4x6xf32>) -> tensor<1x6x2x4xf32>
+  return %4 : tensor<1x6x2x4xf32>
+}
+
+// -----
+
+// A convolution of one tap to fewer channels stands before a transpose of pixels; one to more does
+// not.
+// CHECK-LABEL: @pixels_move_behind
+// CHECK: %[[FEWER:.*]] = tosa.conv2d %arg0
+// CHECK: %[[MOVED:.*]] = tosa.transpose %[[FEWER]] {perms = array<i32: 0, 2, 1, 3>}
+// CHECK: tosa.conv2d %[[MOVED]]
+func.func @pixels_move_behind(%x: tensor<1x5x4x3xf32>, %w: tensor<2x1x1x3xf32>, %v: tensor<4x1x1x2xf32>) -> tensor<1x4x5x4xf32> {
+  %b = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %0 = tosa.transpose %x {perms = array<i32: 0, 2, 1, 3>} : (tensor<1x5x4x3xf32>) -> tensor<1x4x5x3xf32>
+  %1 = tosa.conv2d %0, %w, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x4x5x3xf32>, tensor<2x1x1x3xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x5x2xf32>
+  %2 = tosa.conv2d %1, %v, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x4x5x2xf32>, tensor<4x1x1x2xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x5x4xf32>
+  return %2 : tensor<1x4x5x4xf32>
+}

@@ -141,7 +141,7 @@ private:
   // An operand that only the concatenation reads may as well be made with the result's parameters:
   // no second rounding. One that others read, too, takes them where it loses little: it is made
   // once, and stands where the concatenation has it. The last of several that have an operand in
-  // common decides.
+  // common decides. One that is a concatenation itself hands them on to its own operands.
   void shareWithOperands(Operation *concat) {
     Parameters &own = map_[concat->getResult(0)];
     for (Value operand : concat->getOperands())
@@ -151,11 +151,11 @@ private:
     for (Value operand : concat->getOperands()) {
       operand = rootOf(operand, concat);
       Operation *op = operand.getDefiningOp();
-      bool isOwn =
-          llvm::is_contained(plan_.ranged, operand) && !isa_and_nonnull<tosa::ConcatOp>(op);
       bool isOnlyUser = llvm::all_of(operand.getUsers(), [&](Operation *user) {
         return user == concat || (follows(user) && rootOf(user->getResult(0), concat) == operand);
       });
+      bool isOwn = llvm::is_contained(plan_.ranged, operand) &&
+                   (isOnlyUser || !isa_and_nonnull<tosa::ConcatOp>(op));
       if (!isOwn || shared_.contains(operand) ||
           (!isOnlyUser && !losesLittle(map_.lookup(operand), parameters)))
         continue;

@@ -162,6 +162,21 @@ TEST_F(Quantize, TheLastOfNestedConcatenationsDecides) {
   EXPECT_EQ(count("tosa.rescale"), 4);
 }
 
+TEST_F(Quantize, AConcatenationWithinAnotherHasItsScale) {
+  decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x8x6x8xf32>", convolve + R"(
+    %dw = "tosa.const"() {values = dense<8.0> : tensor<4x1x1x3xf32>} : () -> tensor<4x1x1x3xf32>
+    %ew = "tosa.const"() {values = dense<30.0> : tensor<8x1x1x3xf32>} : () -> tensor<8x1x1x3xf32>
+    %eb = "tosa.const"() {values = dense<0.0> : tensor<8xf32>} : () -> tensor<8xf32>
+    %d = tosa.conv2d %x, %dw, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x3xf32>, tensor<4x1x1x3xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x4xf32>
+    %e = tosa.conv2d %x, %ew, %eb, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x3xf32>, tensor<8x1x1x3xf32>, tensor<8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x8xf32>
+    %r = tosa.concat %c, %d {axis = 3 : i32} : (tensor<1x4x6x4xf32>, tensor<1x4x6x4xf32>) -> tensor<1x4x6x8xf32>
+    %s = tosa.concat %r, %e {axis = 1 : i32} : (tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>) -> tensor<1x8x6x8xf32>
+    return %s : tensor<1x8x6x8xf32>)");
+  EXPECT_EQ(count("tosa.rescale"), 3); // the convolutions' own
+}
+
 TEST_F(Quantize, AProductWithAConstantMatrixBecomesAConvolution) {
   EXPECT_GT(decibels("(%x: tensor<1x5x3xf32>) -> tensor<1x5x2xf32>", R"(
     %m = "tosa.const"() {values = dense<[[[1.0, -2.0], [0.5, 0.25], [3.0, 0.0]]]> : tensor<1x3x2xf32>} : () -> tensor<1x3x2xf32>

@@ -1,5 +1,6 @@
 // A move of what another move has made reads what that one read: a slice and its transpose, for
-// instance, are one move. Neighbors of one source that stay side by side are one region.
+// instance, are one move. Neighbors of one source that stay side by side are one region; what
+// several make together, and one move takes as a run, those regions make in its place.
 #include "fuse.h"
 #include "tilewright/compiler/select/kernel_dialect.h"
 #include "tilewright/compiler/select/kernel_regions.h"
@@ -35,6 +36,21 @@ std::optional<kernel::Region> joined(const kernel::Region &region, const kernel:
   return both;
 }
 
+// Whether a region takes all of its source as one run, and nothing else reads that.
+bool takesWhole(const kernel::Region &region, Value source) {
+  const kernel::Region run = kernel::coalesce(region);
+  Value memory = kernel::memoryOf(source);
+  for (Value value = source;; value = value.getDefiningOp()->getOperand(0)) {
+    if (!value.hasOneUse())
+      return false;
+    if (value == memory)
+      break;
+  }
+  return run.sourceOffset == 0 && run.sizes.size() == 1 && run.sourceStrides.back() == 1 &&
+         run.resultStrides.back() == 1 &&
+         run.sizes.back() == cast<ShapedType>(memory.getType()).getNumElements();
+}
+
 } // namespace
 
 void composeMoves(Block &body) {
@@ -45,19 +61,7 @@ void composeMoves(Block &body) {
     SmallVector<Value> sources;
     SmallVector<kernel::Region> regions;
     bool isComposed = false;
-    for (Attribute attribute : op.getRegions()) {
-      kernel::Region region = *kernel::decode(attribute);
-      Value source = op.getSources()[static_cast<unsigned>(region.source)];
-      auto before = kernel::memoryOf(source).getDefiningOp<kernel::AssembleOp>();
-      const std::optional<kernel::Region> first = before ? onlyRegion(before) : std::nullopt;
-      FailureOr<kernel::Region> whole = failure();
-      if (first)
-        whole = kernel::compose(*first, region);
-      if (succeeded(whole)) {
-        source = before.getSources()[0];
-        region = *whole;
-        isComposed = true;
-      }
+    auto add = [&](kernel::Region region, Value source) {
       auto *known = llvm::find(sources, source);
       region.source = known - sources.begin();
       if (known == sources.end())
@@ -70,6 +74,31 @@ void composeMoves(Block &body) {
         regions.back() = *both;
       else
         regions.push_back(region);
+    };
+    for (Attribute attribute : op.getRegions()) {
+      kernel::Region region = *kernel::decode(attribute);
+      Value source = op.getSources()[static_cast<unsigned>(region.source)];
+      auto before = kernel::memoryOf(source).getDefiningOp<kernel::AssembleOp>();
+      if (before && !before.getFill() && before.getRegions().size() > 1 &&
+          takesWhole(region, source)) {
+        for (Attribute part : before.getRegions()) {
+          kernel::Region own = *kernel::decode(part);
+          own.resultOffset += region.resultOffset;
+          add(own, before.getSources()[static_cast<unsigned>(own.source)]);
+        }
+        isComposed = true;
+        continue;
+      }
+      const std::optional<kernel::Region> first = before ? onlyRegion(before) : std::nullopt;
+      FailureOr<kernel::Region> whole = failure();
+      if (first)
+        whole = kernel::compose(*first, region);
+      if (succeeded(whole)) {
+        source = before.getSources()[0];
+        region = *whole;
+        isComposed = true;
+      }
+      add(region, source);
     }
     if (!isComposed)
       continue;
