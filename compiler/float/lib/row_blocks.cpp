@@ -95,7 +95,9 @@ private:
   // last operator of it. `begin`: there is none.
   size_t endFrom(size_t begin) {
     constexpr size_t longest = 32; // operators, with others that stand between
-    if (!isa<tosa::MatMulOp>(ops_[begin]))
+    // A product of a value with itself would take blocks of it and all of its rows.
+    if (!isa<tosa::MatMulOp>(ops_[begin]) ||
+        ops_[begin]->getOperand(0) == ops_[begin]->getOperand(1))
       return begin;
     const std::optional<Rows> rows = rowsOf(ops_[begin]->getResult(0));
     std::vector<Operation *> members{ops_[begin]};
@@ -146,7 +148,7 @@ private:
            largest / rows.batches / (2 * each.blocks.ofBatch) >= leastOfBlock)
       each.blocks.ofBatch *= 2;
     for (Operation *op : members) {
-      each.isProduct = isa<tosa::MatMulOp>(op);
+      each.columns = isa<tosa::MatMulOp>(op) ? op->getOperand(1) : Value();
       each.blocks.isHandedOn = op != members.back();
       made_.ofOperators[op] = each;
     }
@@ -163,10 +165,10 @@ private:
 
 Blocks RowBlock::blocksOf(const std::vector<Value> &operands) const {
   Blocks made = blocks;
-  for (auto [i, operand] : llvm::enumerate(operands))
-    made.steps.push_back(isForAll(operand)     ? Blocks::All
-                         : isProduct && i == 1 ? Blocks::ByBatch
-                                               : Blocks::ByBlock);
+  for (Value operand : operands)
+    made.steps.push_back(isForAll(operand)    ? Blocks::All
+                         : operand == columns ? Blocks::ByBatch
+                                              : Blocks::ByBlock);
   return made;
 }
 

@@ -19,8 +19,8 @@ bool isElementwise(mlir::Operation *op);
 
 // Of an operator of such a sequence.
 struct RowBlock {
-  Blocks blocks; // without steps
-  bool isProduct = false;
+  Blocks blocks;       // without steps
+  mlir::Value columns; // of a product: its second operand, a batch of it for each block
   Blocks blocksOf(const std::vector<mlir::Value> &operands) const;
 };
 

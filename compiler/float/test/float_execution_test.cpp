@@ -245,6 +245,29 @@ TEST_F(FloatExecution, MakesWhatIsAskedForInPartsAsItMakesTheWhole) {
   EXPECT_TRUE(results[0] == results[1]);
 }
 
+TEST_F(FloatExecution, MultipliesAValueWithItself) {
+  constexpr int64_t batches = 16, rows = 512;
+  auto executable = compile(
+      R"(func.func @main(%x: tensor<16x512x512xf32>, %v: tensor<16x512x2xf32>) -> tensor<16x512x2xf32> {
+  %zero = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %s = tosa.matmul %x, %x, %zero, %zero : (tensor<16x512x512xf32>, tensor<16x512x512xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<16x512x512xf32>
+  %e = tosa.abs %s : (tensor<16x512x512xf32>) -> tensor<16x512x512xf32>
+  %y = tosa.matmul %e, %v, %zero, %zero : (tensor<16x512x512xf32>, tensor<16x512x2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<16x512x2xf32>
+  return %y : tensor<16x512x2xf32>
+})");
+  // Twice the identity, mirrored: its square is four times the identity.
+  Tensor x = makeTensor(DType::F32, {batches, rows, rows}),
+         v = makeTensor(DType::F32, {batches, rows, 2});
+  for (int64_t batch = 0; batch < batches; ++batch)
+    for (int64_t row = 0; row < rows; ++row)
+      x.data<float>()[(batch * rows + row) * rows + rows - 1 - row] = 2;
+  for (int64_t i = 0; i < v.elements(); ++i)
+    v.data<float>()[i] = static_cast<float>(i % 97) - 40;
+  Tensor y = executable->run({x, v})[0];
+  for (int64_t i = 0; i < v.elements(); ++i)
+    ASSERT_EQ(y.data<float>()[i], 4 * v.data<float>()[i]) << i;
+}
+
 TEST_F(FloatExecution, GivesTheSameInAWorkspaceOfEarlierRuns) {
   auto executable = compile(softmax);
   FloatExecutable::Workspace workspace;

@@ -131,7 +131,8 @@ private:
 
   // Whether the result's parameters follow from the operand's.
   bool follows(Operation *op) const {
-    if (op->getNumOperands() == 0 || op->getNumResults() != 1 || plan_.folded.contains(op))
+    if (op->getNumOperands() == 0 || op->getNumResults() != 1 || plan_.folded.contains(op) ||
+        brought_.contains(op->getResult(0)))
       return false;
     if (auto table = plan_.tables.find(op); table != plan_.tables.end())
       return table->second.isClamp && !table->second.power;
@@ -148,8 +149,8 @@ private:
       if (shared_.contains(operand) && losesLittle(own, map_.lookup(operand)))
         own = map_.lookup(operand);
     const Parameters parameters = own;
-    for (Value operand : concat->getOperands()) {
-      operand = rootOf(operand, concat);
+    for (Value moved : concat->getOperands()) {
+      const Value operand = rootOf(moved, concat);
       Operation *op = operand.getDefiningOp();
       bool isOnlyUser = llvm::all_of(operand.getUsers(), [&](Operation *user) {
         return user == concat || (follows(user) && rootOf(user->getResult(0), concat) == operand);
@@ -157,12 +158,25 @@ private:
       bool isOwn = llvm::is_contained(plan_.ranged, operand) &&
                    (isOnlyUser || !isa_and_nonnull<tosa::ConcatOp>(op));
       if (!isOwn || shared_.contains(operand) ||
-          (!isOnlyUser && !losesLittle(map_.lookup(operand), parameters)))
+          (!isOnlyUser && !losesLittle(map_.lookup(operand), parameters))) {
+        if (moved.hasOneUse() && moved != operand && grows(moved.getDefiningOp())) {
+          map_[moved] = parameters;
+          brought_.insert(moved);
+        }
         continue;
+      }
       map_[operand] = parameters;
       if (!isOnlyUser)
         shared_.insert(operand);
     }
+  }
+
+  // What repeats elements: before it, fewer of them are brought to other parameters.
+  static bool grows(Operation *op) {
+    auto resize = dyn_cast<tosa::ResizeOp>(op);
+    return isa<tosa::TileOp>(op) || (resize && resize.getMode() != tosa::ResizeMode::BILINEAR &&
+                                     tensorType(resize.getInput()).getNumElements() <
+                                         tensorType(resize.getOutput()).getNumElements());
   }
 
   // What is moved, on its way into the concatenation alone: it has the operand's parameters.
@@ -191,7 +205,8 @@ private:
   const Statistics &statistics_;
   const QuantizeOptions &options_;
   ParameterMap map_;
-  DenseSet<Value> shared_; // with a concatenation, of what others read, too
+  DenseSet<Value> shared_;  // with a concatenation, of what others read, too
+  DenseSet<Value> brought_; // to a concatenation's parameters, where their operands have others
 };
 
 } // namespace

@@ -177,6 +177,32 @@ TEST_F(Quantize, AConcatenationWithinAnotherHasItsScale) {
   EXPECT_EQ(count("tosa.rescale"), 3); // the convolutions' own
 }
 
+TEST_F(Quantize, WhatIsRepeatedIsBroughtToAnotherScaleBefore) {
+  // Others read the small image at its own scale.
+  decibels("(%x: tensor<1x4x6x3xf32>, %y: tensor<1x8x12x3xf32>) -> (tensor<1x8x12x7xf32>, "
+           "tensor<1x4x6x4xf32>)",
+           R"(
+    %cw = "tosa.const"() {values = dense<0.01> : tensor<4x1x1x3xf32>} : () -> tensor<4x1x1x3xf32>
+    %ew = "tosa.const"() {values = dense<0.5> : tensor<4x1x1x4xf32>} : () -> tensor<4x1x1x4xf32>
+    %up = tosa.const_shape {values = dense<[2, 1, 2, 1]> : tensor<4xindex>} : () -> !tosa.shape<4>
+    %none = tosa.const_shape {values = dense<0> : tensor<2xindex>} : () -> !tosa.shape<2>
+    %far = tosa.const_shape {values = dense<1> : tensor<2xindex>} : () -> !tosa.shape<2>
+    %c = tosa.conv2d %x, %cw, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x3xf32>, tensor<4x1x1x3xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x4xf32>
+    %e = tosa.conv2d %c, %ew, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x4xf32>, tensor<4x1x1x4xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x4xf32>
+    %u = tosa.resize %c, %up, %none, %far {mode = NEAREST_NEIGHBOR} : (tensor<1x4x6x4xf32>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>) -> tensor<1x8x12x4xf32>
+    %r = tosa.concat %u, %y {axis = 3 : i32} : (tensor<1x8x12x4xf32>, tensor<1x8x12x3xf32>) -> tensor<1x8x12x7xf32>
+    return %r, %e : tensor<1x8x12x7xf32>, tensor<1x4x6x4xf32>)");
+  int resized = 0;
+  integer_->walk([&](mlir::tosa::ResizeOp op) {
+    ++resized;
+    EXPECT_TRUE(op.getInput().getDefiningOp<mlir::tosa::RescaleOp>());
+    EXPECT_TRUE(llvm::isa<mlir::tosa::ConcatOp>(*op->user_begin()));
+  });
+  EXPECT_EQ(resized, 1);
+}
+
 TEST_F(Quantize, AProductWithAConstantMatrixBecomesAConvolution) {
   EXPECT_GT(decibels("(%x: tensor<1x5x3xf32>) -> tensor<1x5x2xf32>", R"(
     %m = "tosa.const"() {values = dense<[[[1.0, -2.0], [0.5, 0.25], [3.0, 0.0]]]> : tensor<1x3x2xf32>} : () -> tensor<1x3x2xf32>

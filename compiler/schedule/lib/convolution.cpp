@@ -504,7 +504,8 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
     std::vector<PlanPoint> points;
     int64_t smallest = 0;
     for (const ConvPlan &plan : planConvolution(problem, context.machine, trials, &smallest))
-      points.push_back(space.point(plan));
+      if (plan.depthParts == 1)
+        points.push_back(space.point(plan));
     if (isOnePixel(problem))
       for (const ConvPlan &plan : planWeightStream(problem, context.machine))
         points.push_back(space.point(plan));

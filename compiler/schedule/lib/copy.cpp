@@ -178,7 +178,7 @@ static void copyBox(LoweringContext &context, std::vector<Task> &out, Direction 
   for (size_t i = rank; i-- > 0;) {
     // The last three dimensions are the tile's.
     size_t fromEnd = rank - 1 - i;
-    int64_t chip = fromEnd == 0 ? 1 : fromEnd == 1 ? tile.s0 : fromEnd == 2 ? tile.s1 : 0;
+    int64_t chip = fromEnd == 0 ? tile.sc : fromEnd == 1 ? tile.s0 : fromEnd == 2 ? tile.s1 : 0;
     offset += box.start[i] * stride;
     dims.insert(dims.begin(), {box.size[i], stride, chip});
     stride = fromEnd == 0 && tensor.pitch > 0 ? tensor.pitch : stride * shape[i];

@@ -141,8 +141,9 @@ void Region::describe(Kernel &kernel) const {
       ElementChain(context_, steps, group, kernel.product, ElementChain::Shapes(), 1)
           .isPerChannel();
   auto isApart = [&](mlir::Value value) { return context_.tensors.lookup(value).pitch > 0; };
-  kernel.keepsLast =
-      kernel.isPerChannel || isApart(group.getResult()) || llvm::any_of(kernel.operands, isApart);
+  kernel.keepsLast = kernel.isPerChannel || isApart(group.getResult()) ||
+                     llvm::any_of(kernel.operands, isApart) ||
+                     context_.tensors.lookup(group.getResult()).scatter; // perhaps a transpose
 }
 
 const Region::Kernel *Region::makerOf(mlir::Value value) const {
@@ -376,6 +377,7 @@ std::optional<Region> Region::make(LoweringContext &context, llvm::ArrayRef<kern
     return std::nullopt;
   region.findShared();
   region.findInputs();
+  region.isTurned_ = region.mayTurn();
   region.chooseRange();
   return region;
 }
@@ -715,6 +717,69 @@ Tile Region::compute(Steps &steps, Step &step, Running &running, const Box &box,
   return value;
 }
 
+// Whether the result goes to DRAM transposed, element by element, and may as well come onto the
+// chip so: what is computed depends on no place.
+bool Region::mayTurn() const {
+  const Kernel &kernel = kernels_.front();
+  mlir::Value result = kernel::GroupOp(kernel.group).getResult();
+  const Scatter *scatter = context_.tensors.lookup(result).scatter;
+  const size_t rank = kernel.space.size();
+  if (isFused() || kernel.isReduction || kernel.product || kernel.isPerChannel ||
+      kernel.operands.size() != 1 || rank < 3 || !scatter || bytesOf(result) != 1 ||
+      kernel.space[rank - 2] == 1 || kernel.space[rank - 1] == 1)
+    return false;
+  mlir::Value operand = kernel.operands.front();
+  Steps steps;
+  const ElementChain chain(context_, steps, kernel.group, nullptr, kernel.shapes, 1);
+  const Scatter *from = context_.tensors.lookup(operand).scatter;
+  if ((from && !isInRuns(*from, kernel.space)) || bytesOf(operand) != 1 ||
+      kernel.shapes.find(operand)->second != kernel.space || chain.resultInAccumulators() ||
+      !chain.mayProvide(operand))
+    return false;
+  // Rows of the result that follow each other, and not its columns, stand side by side.
+  Extents start(rank, 0), size(rank, 1), strides(rank, 0);
+  size[rank - 2] = size[rank - 1] = 2;
+  strides[rank - 2] = 2, strides[rank - 1] = 1;
+  bool areRows = true;
+  forEachRun(*scatter, kernel.space, start, size, strides, [&](const ScatteredRun &run) {
+    areRows &= llvm::any_of(run.dims, [](const CopyDim &dim) {
+      return dim.size == 2 && dim.dram == 1 && dim.chip == 2;
+    });
+  });
+  return areRows;
+}
+
+// Loads and stores move scattered elements at the same pace: every other tile is transposed by the
+// one, the others by the other.
+void Region::computeTurned(Steps &steps, Step &step, Running &running,
+                           const TileInFlight &tile) const {
+  const Kernel &kernel = running.kernel;
+  const Box box = boxOf(kernel, tile.box);
+  const size_t rank = box.size.size();
+  const int64_t planes = box.size[rank - 3], rows = box.size[rank - 2],
+                columns = box.size[rank - 1];
+  const bool isTurned = tile.number % 2 == 1;
+  const Extent extent = isTurned ? Extent{planes, columns, rows} : Extent{planes, rows, columns};
+  auto asBox = [&](Tile dense) { // strides by the box's dimensions
+    if (isTurned)
+      std::swap(dense.s0, dense.sc);
+    return dense;
+  };
+  mlir::Value operand = kernel.operands.front();
+  const Tile input = denseTile(
+      isa::Space::Spad, steps.add(isa::Space::Spad, extent.elements(), "input tile"), extent);
+  loadBox(context_, step.loads, context_.tensor(operand), kernel.space, box, 1, Signedness::Signed,
+          asBox(input));
+  running.chain->provide(operand, input, true);
+  running.chain->loadOperands(step.loads, box);
+  const Tile result = denseTile(
+      isa::Space::Spad, steps.add(isa::Space::Spad, extent.elements(), "result tile"), extent);
+  const Tile value = running.chain->run(step.compute, {}, extent, 0, result);
+  mlir::Value made = kernel::GroupOp(kernel.group).getResult();
+  storeBox(context_, step.compute, context_.tensor(made), kernel.result, partOf(kernel.result, box),
+           1, asBox(value));
+}
+
 static void mark(llvm::MutableArrayRef<Task> tasks, int layer) {
   for (Task &task : tasks)
     task.layer = layer;
@@ -767,7 +832,9 @@ void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, s
       each.chain->useCopy(static_cast<size_t>(tile.number % context_.machine.accBanks));
     if (kernel.product && turns_[i].sums == stage)
       tile.sums[i] = multiply(steps, step, each, tile, tile.held);
-    if (turns_[i].rest == stage) {
+    if (isTurned_) {
+      computeTurned(steps, step, each, tile);
+    } else if (turns_[i].rest == stage) {
       const Tile value = kernel.isReduction
                              ? reduce(steps, step, each, box, tile.held)
                              : compute(steps, step, each, box, tile.held, tile.sums[i]);

@@ -103,6 +103,8 @@ private:
   Held *heldOf(mlir::Value value, HeldTensors &held) const; // null: it is to be loaded
   void loadShared(Steps &steps, Step &step, const Kernel &kernel, mlir::Value value,
                   isa::Space space, const Box &box, HeldTensors &held) const;
+  bool mayTurn() const;
+  void computeTurned(Steps &steps, Step &step, Running &running, const TileInFlight &tile) const;
   bool isReadBehind(const Kernel &kernel, mlir::Value value) const; // by kernels behind this one
   size_t ownRanks(const Kernel &kernel) const;
   size_t tiledRanks() const;
@@ -135,7 +137,8 @@ private:
   };
   llvm::DenseMap<mlir::Operation *, Same> inputs_;
   CommonRanks ranks_;
-  int64_t block_ = 0; // channels whose parameters are selected at once
+  bool isTurned_ = false; // its transpose is made on its way in and out by turns
+  int64_t block_ = 0;     // channels whose parameters are selected at once
   int64_t range_ = 0; // channels whose parameters are resident at once, of a group alone; or all
 };
 

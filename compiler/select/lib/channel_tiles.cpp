@@ -13,7 +13,7 @@ namespace tilewright {
 
 namespace {
 
-constexpr size_t mostClasses = 256;
+constexpr size_t mostClasses = 64; // the search takes the third power of them
 
 struct Class {
   std::vector<llvm::BitVector> needs; // by ChannelNeeds

@@ -93,7 +93,7 @@ Value transposed(OpBuilder &builder, const Shape &shape, kernel::StridedViewOp v
       makeIntegers(builder, location, {wide, shape.channels, 1, shape.together}, 8, weights),
       makeIntegers(builder, location, {1}, 32, 0), ArrayRef<int64_t>{1, 1},
       ArrayRef<int64_t>{0, 0, 0, 0}, ArrayRef<int64_t>{1, 1}, 0, 0);
-  constexpr int64_t one = 30; // binary places of a multiplier
+  constexpr int64_t one = 30; // binary digits of a multiplier's fraction
   Value narrow = kernel::RescaleOp::create(
       builder, location, type({1, 1, products, wide}, 8), sums,
       makeIntegers(builder, location, {1}, 32, int64_t(1) << one),

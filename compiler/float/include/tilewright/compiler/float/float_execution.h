@@ -42,8 +42,7 @@ public:
     std::vector<Tensor> arguments; // copies of watched ones
   };
   // Is given the index of a watched value and the value, or a part of it, which lives until it
-  // returns. Elements
-  // that it changes stay changed for what reads the value later in the run.
+  // returns. Elements that it changes stay changed for what reads the value later in the run.
   using Visit = std::function<void(size_t index, Tensor &tensor)>;
   // The same; calls `visit` for each watched value as soon as it is known.
   virtual std::vector<Tensor> run(const std::vector<Tensor> &inputs, Workspace &workspace,

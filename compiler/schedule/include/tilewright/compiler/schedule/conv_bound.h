@@ -3,8 +3,8 @@
 // 1. The array begins a product when the one before has had its rows, and when its weights have
 // come in, a row a cycle, which begins after the product before has begun. Taps in the padding make
 // no products.
-// 2. DRAM's bus carries what is read: weights and input as often as the loops load them, and two
-// instructions a product.
+// 2. DRAM's bus carries what is read: weights and input as often as the loops load them (an input
+// that comes by parts of the depth: once), and two instructions a product.
 #pragma once
 
 #include "tilewright/compiler/schedule/conv_plan.h"
