@@ -32,6 +32,17 @@ TEST_P(DepthParts, GiveWhatAWholeInputGives) {
   EXPECT_TRUE(parts.output == whole.output);
 }
 
+TEST(DepthPartsOfImages, GiveWhatWholeImagesGive) {
+  std::string text = Network(7, 7, 2048).conv(320, 1, 1).text();
+  const std::string one = "tensor<1x7x7x", two = "tensor<2x7x7x";
+  for (size_t at = text.find(one); at != std::string::npos; at = text.find(one, at))
+    text.replace(at, one.size(), two);
+  const NetworkOutcome parts = outcomeOf(text, "odd12x20", true, "cycle"),
+                       whole = outcomeOf(text, "edge16", true, "cycle");
+  EXPECT_NE(parts.plan.find("parts of the depth"), std::string::npos) << parts.plan;
+  EXPECT_TRUE(parts.output == whole.output);
+}
+
 INSTANTIATE_TEST_SUITE_P(DepthParts, DepthParts, ::testing::ValuesIn(cases()),
                          [](const auto &info) { return std::string(info.param.name); });
 
