@@ -330,7 +330,8 @@ void Region::findInputs() {
     for (const Kernel &other : kernels_) {
       if (!other.isReduction)
         continue;
-      for (const Reduction::Read &read : Reduction(context_, steps, other.group).reads())
+      const Reduction reduction(context_, steps, other.group);
+      for (const Reduction::Read &read : reduction.reads())
         if (reshapedFrom(read.value) == reshapedFrom(a) && read.space == isa::Space::Spad &&
             isShared(other, read.value, isa::Space::Spad, Signedness::Signed)) {
           inputs_[kernel.product] = {&other, read.value};
