@@ -9,8 +9,12 @@ import sys
 import sanitized
 
 # SystemC switches stacks by itself, which a fake stack would break. Leaks are looked for too; what LLVM and SystemC keep until the
-# process ends is reachable and so not reported.
-OPTIONS = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
+# process ends is reachable and so not reported. LLVM's allocators poison what they have not given out yet: a slab that instrumented
+# code took is poison to Debian's libMLIR, which is not instrumented and gives out of it, too.
+OPTIONS = {
+    "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=0:allow_user_poisoning=0",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+}
 
 
 def main():
