@@ -306,8 +306,7 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
             input.columnPitch,
             1};
   if (context_.tensor(view_.storage).scatter) { // a product's: all of some rows
-    loadBox(context_, loads, context_.tensor(view_.storage),
-            {p_.batch, p_.width, p_.inputChannels},
+    loadBox(context_, loads, context_.tensor(view_.storage), {p_.batch, p_.width, p_.inputChannels},
             {{n, inside.begin, channels.begin}, {1, inside.size(), pixel}}, 1, Signedness::Signed,
             {isa::Space::Spad, tile.buffer, tile.offset, tile.s1, tile.s0, 1});
     return input;
