@@ -193,8 +193,36 @@ void VectorRun::addStep(const timing::StepTiming &step, const isa::ScalarContext
                 (tapCycles(streams, reads, banks, lanes, which) + restCycles(lanes));
       beats += count;
     };
-    // Strips that begin with a step of a level, in a walk from some level on.
+    auto take = [&](Asked which) {
+      Banks used;
+      for (size_t i = 0; i < reads; ++i)
+        if ((which >> i & 1) != 0)
+          used.reads[memory(streams[i].plan->space)] |= banks[i];
+      if (step.writesMemory)
+        used.writes[memory(step.write.space)] = banks[reads];
+      addStretch({static_cast<int64_t>(cycles), beats, used});
+      cycles = 0;
+      beats = 0;
+    };
+    // The strip with which a walk begins, that steps a level around this one. What only it asks for
+    // is held by those behind it, which leave its port to others.
     const int64_t firstLanes = nest.firstLanes();
+    const bool enters = level < 0 || first == 0,
+               hasRest = level >= 0 && nest.isRaggedAt(level) &&
+                         first + positions == nest.extents[static_cast<size_t>(level)];
+    const Asked own = level < 0 ? allStreams : asked[static_cast<size_t>(level)];
+    Asked within = positions > 1 || first > 0 ? own : 0;
+    for (int i = level + 1; i < nest.levels; ++i)
+      if (nest.extents[static_cast<size_t>(i)] > 1)
+        within |= asked[static_cast<size_t>(i)];
+    if (enters) {
+      const Asked entered =
+          isFirst || level <= 0 ? allStreams : asked[static_cast<size_t>(level - 1)];
+      add(1, firstLanes, entered);
+      if ((entered & ~within) != 0)
+        take(entered | within);
+    }
+    // Strips that begin with a step of a level, in a walk from some level on.
     int64_t walks = positions;
     for (int i = level + 1; i < nest.spatial; ++i) {
       const int64_t extent = nest.extents[static_cast<size_t>(i)],
@@ -203,23 +231,10 @@ void VectorRun::addStep(const timing::StepTiming &step, const isa::ScalarContext
       add(rests, nest.rest(), asked[static_cast<size_t>(i)]);
       walks *= extent;
     }
-    // Those that begin with a step of this level, or of the one around it.
-    const bool enters = level < 0 || first == 0,
-               hasRest = level >= 0 && nest.isRaggedAt(level) &&
-                         first + positions == nest.extents[static_cast<size_t>(level)];
-    if (enters)
-      add(1, firstLanes,
-          isFirst || level <= 0 ? allStreams : asked[static_cast<size_t>(level - 1)]);
-    const Asked own = level < 0 ? allStreams : asked[static_cast<size_t>(level)];
     add(positions - (enters ? 1 : 0) - (hasRest ? 1 : 0), firstLanes, own);
     add(hasRest ? 1 : 0, nest.rest(), own);
+    take(within);
     isFirst = false;
-    Banks used;
-    for (size_t i = 0; i < reads; ++i)
-      used.reads[memory(streams[i].plan->space)] |= banks[i];
-    if (step.writesMemory)
-      used.writes[memory(step.write.space)] = banks[reads];
-    addStretch({static_cast<int64_t>(cycles), beats, used});
   });
 }
 

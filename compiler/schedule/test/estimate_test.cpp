@@ -160,6 +160,16 @@ TEST(Estimate, StreamsThatStayAreHeld) {
   EXPECT_EQ(times.estimated, times.simulated);
 }
 
+// Only the first strip reads a row that all others hold: from then on the array may have its bank.
+TEST(Estimate, AStreamThatIsHeldLeavesItsBankToTheArray) {
+  const std::string moves = "vector.set r0=b_s0, v0=16, r1=b_sc, v1=1\n"
+                            "vmul.i8 a=0, b=0x8000, d=0x10000, n0=500, nc=16\n"
+                            "load s=0, d=0x18000, n1=1, n0=64 !signal=0\n"
+                            "mmul a=0xc000, d=0, n1=1, n0=300, k=16, n=16, accumulate=0, swap=0 "
+                            "!wait=0";
+  expectExact(moves, replaced(moves, "b_s0, v0=16", "b_s0, v0=0"));
+}
+
 // Strips of a row are taps; the last may have other lanes.
 TEST(Estimate, JoinedLanesAreExact) {
   const std::string rows = "vector.set r0=a_s0, v0=70, r1=d_s0, v1=1\n";
