@@ -11,6 +11,8 @@ namespace tilewright {
 static constexpr int64_t recent = 4;
 // Releases that still matter: what is older has long been read.
 static constexpr size_t remembered = 24;
+// A buffer is small, or of the smallest, where so many are no larger than what shall stay free.
+static constexpr int64_t small = 4, smallest = 64;
 // The last place of a candidate's rank.
 static constexpr size_t last = 5;
 
@@ -90,7 +92,8 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
   // Candidates in each free range: its start, the cursor, the ends of recent buffers, and the bank
   // boundaries inside it. Their ranks are compared number by number, as far as it takes.
   const bool isSmall = bytes <= bankBytes_,
-             takesTurns = placement == Placement::Alternate || placement == Placement::Turns;
+             takesTurns = placement == Placement::Alternate || placement == Placement::Turns,
+             isBesideLarge = placement == Placement::Turns && bytes * small <= reserve;
   auto rankOf = [&](const Range &range, int64_t address, size_t place) -> int64_t {
     const int64_t end = address + bytes, bank = address / bankBytes_;
     if (placement == Placement::Packed && !isSmall)
@@ -100,8 +103,9 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
       const int64_t beside = std::max(address - range.begin, range.end - end);
       return std::max(beside, sizes[&range == largest ? 1 : 0]) < reserve;
     }
-    case 1: // straddles
-      return placement != Placement::Packed && isSmall && (end - 1) / bankBytes_ != bank;
+    case 1: // straddles, or stands where a large one wants to
+      return (placement != Placement::Packed && isSmall && (end - 1) / bankBytes_ != bank) ||
+             (isBesideLarge && address % bankBytes_ < reserve);
     case 2:
       if (takesTurns)
         return beside < 0 ? bank == lastBank_ : bank != beside / bankBytes_;
@@ -114,8 +118,10 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
                  : releasedAt(address, end);
     case 4:
       return placement == Placement::Spread && bank == lastBank_;
-    default:
-      return placement == Placement::Packed ? -address : address;
+    default: // small ones from a bank's end, the smallest from behind a large one
+      return placement == Placement::Packed || (isBesideLarge && bytes * smallest > reserve)
+                 ? -address
+                 : address;
     }
   };
   std::array<int64_t, last + 1> best{};
@@ -147,6 +153,9 @@ std::optional<int64_t> Arena::allocate(int64_t bytes, Traffic traffic, Placement
       for (int64_t address :
            {roundUp(bank * bankBytes_), (bank * bankBytes_ - bytes) / alignment_ * alignment_})
         consider(range, address);
+    if (isBesideLarge)
+      for (int64_t bank = range.begin / bankBytes_; bank * bankBytes_ < range.end; ++bank)
+        consider(range, roundUp(bank * bankBytes_ + reserve));
   }
   if (found)
     take(*found, bytes, traffic);

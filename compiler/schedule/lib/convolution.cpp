@@ -343,7 +343,8 @@ tryPlan(LoweringContext &context, kernel::GroupOp group, const ConvPlan &plan, i
       context, [&](Steps &steps) { Convolution(context, group, steps).lower(plan, true); }, enough);
   if (!trial)
     return std::nullopt;
-  return LoweringContext::Chosen{plan, std::move(trial->layout), trial->cycles, std::nullopt};
+  return LoweringContext::Chosen{plan, std::move(trial->layout), trial->cycles, std::nullopt,
+                                 trial->transfer};
 }
 
 // Tries plans out. The best one that fits. `known`: what the first one takes, if that is known.
@@ -475,6 +476,11 @@ std::optional<LoweringContext::Chosen> firstConvolutionPlan(LoweringContext &con
   const std::vector<ConvPlan> plans = candidates(context, group);
   const ConvPlan *first = firstOf(plans);
   return first ? tryPlan(context, group, *first, INT64_MAX) : std::nullopt;
+}
+
+const LoweringContext::Chosen &bestPlan(LoweringContext &context, kernel::GroupOp group) {
+  Steps steps;
+  return chosenFor(context, group, Convolution(context, group, steps));
 }
 
 int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group,

@@ -109,6 +109,7 @@ public:
   // The cycles. Ends early in cycle `enough`.
   int64_t run(int64_t enough = never);
   ExecutedSpans takeSpans() { return std::move(spans_); }
+  int64_t moved() const { return moved_; }
   StreamTimes takeTimes() { return std::move(streamTimes_); } // where those are kept
 
 private:
@@ -279,6 +280,7 @@ private:
   const Times times_;
   std::array<BankSize, 3> banks_; // by memory
   std::vector<UnitState> units_;
+  int64_t moved_ = 0; // bytes of loads and stores
   int unitOf_[ActorCount] = {};
   int64_t wake_[ActorCount] = {
       event(Sequencer, 0),      event(Matrix, never), event(Vector, never),
@@ -874,6 +876,7 @@ void Estimator::request(Loader &loader, int64_t t) {
   const uint64_t stop = begin + static_cast<uint64_t>(loader.runs.elements()) * size;
   const timing::Cut burst = timing::cut(loader.at, stop, times_.burstBytes);
   loader.at += static_cast<uint64_t>(burst.bytes);
+  moved_ += burst.bytes;
   addressAt_ = t;
   const int64_t arrived = dram_.read(t, burst.begin, burst.bytes);
   const timing::Elements own = timing::ownedByLoad(loader.runs, burst);
@@ -1059,6 +1062,7 @@ void Estimator::send(int64_t t) {
     return wake(Send, sending_);
   const Burst burst = waiting_.front();
   waiting_.pop_front();
+  moved_ += burst.cut.bytes;
   const int64_t response = dram_.write(t, burst.cut.begin, burst.cut.bytes);
   responses_.push_back(response);
   bufferFree_.push_back(t);
@@ -1152,8 +1156,12 @@ ExecutedSpans estimateSpans(const Stream &stream, const isa::Isa &isa, uint64_t 
 
 int64_t estimateCycles(const Stream &stream, const isa::Isa &isa,
                        const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress,
-                       int64_t enough) {
-  return Estimator(stream, isa, plans, codeAddress, Estimator::Keep::Nothing).run(enough);
+                       int64_t enough, int64_t *moved) {
+  Estimator estimator(stream, isa, plans, codeAddress, Estimator::Keep::Nothing);
+  const int64_t cycles = estimator.run(enough);
+  if (moved)
+    *moved = estimator.moved();
+  return cycles;
 }
 
 } // namespace tilewright

@@ -14,31 +14,35 @@ constexpr int64_t mostTileFactor = 16;
 constexpr int64_t leastTile = 256; // elements: of less, instructions take longer than transfers
 // A layer overlaps with its neighbors as well: more tiles must spare a part of so many of its time.
 constexpr int64_t leastGain = 32;
+constexpr int64_t partOfTransfer = 4;  // of the time that transfers take: what they count
 constexpr int64_t mostTilesTried = 96; // beyond these, tiles take what the last ones took
-constexpr int64_t mostProducts = 4;    // of a region
+constexpr int64_t mostProducts = 6;    // of a region
 // Of the least that many groups hand on anywhere: a cut spares one of so many parts.
 constexpr int64_t partsOfBytes = 5;
 constexpr size_t mostGroups = 24; // of a region, where it may begin and end with any
 
-// On an empty chip. Nothing where it does not fit, or takes no less than `enough`.
-std::optional<int64_t> cyclesOf(LoweringContext &context, const Region &region, int64_t most,
-                                int64_t interval, int64_t enough) {
-  auto cyclesOfFirst = [&](int64_t tiles, int64_t limit) -> std::optional<int64_t> {
+// In cycles. What is handed on through DRAM takes energy, and a bus that is everybody's.
+int64_t costOf(int64_t cycles, int64_t transfer) { return cycles + transfer / partOfTransfer; }
+
+// Of a region on an empty chip. Nothing where it does not fit, or costs no less than `enough`.
+std::optional<int64_t> costOf(LoweringContext &context, const Region &region, int64_t most,
+                              int64_t interval, int64_t enough) {
+  auto costOfFirst = [&](int64_t tiles, int64_t limit) -> std::optional<int64_t> {
     const std::optional<Trial> trial =
         tryOut(context, [&](Steps &steps) { region.lower(steps, most, interval, tiles); }, limit);
-    return trial ? std::optional(trial->cycles) : std::nullopt;
+    return trial ? std::optional(costOf(trial->cycles, trial->transfer)) : std::nullopt;
   };
   const int64_t tiles = region.tiles(most);
-  std::optional<int64_t> cycles = cyclesOfFirst(std::min(tiles, mostTilesTried), enough);
-  if (!cycles || *cycles >= enough)
+  std::optional<int64_t> cost = costOfFirst(std::min(tiles, mostTilesTried), enough);
+  if (!cost || *cost >= enough)
     return std::nullopt;
   if (tiles > mostTilesTried) {
-    const std::optional<int64_t> before = cyclesOfFirst(mostTilesTried / 2, INT64_MAX);
+    const std::optional<int64_t> before = costOfFirst(mostTilesTried / 2, INT64_MAX);
     if (!before)
       return std::nullopt;
-    *cycles += (*cycles - *before) * (tiles - mostTilesTried) / (mostTilesTried / 2);
+    *cost += (*cost - *before) * (tiles - mostTilesTried) / (mostTilesTried / 2);
   }
-  return cycles && *cycles < enough ? cycles : std::nullopt;
+  return cost && *cost < enough ? cost : std::nullopt;
 }
 
 } // namespace
@@ -56,16 +60,18 @@ std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &reg
   std::optional<ChosenTile> best;
   auto consider = [&](int64_t size, bool isMore, int64_t interval = 1) {
     const int64_t enough = !best    ? limit
-                           : isMore ? best->cycles - best->cycles / leastGain
-                                    : best->cycles;
-    const std::optional<int64_t> cycles = cyclesOf(context, region, size, interval, enough);
-    if (cycles)
-      best = ChosenTile{size, *cycles, interval};
+                           : isMore ? best->cost - best->cost / leastGain
+                                    : best->cost;
+    const std::optional<int64_t> cost = costOf(context, region, size, interval, enough);
+    if (cost)
+      best = ChosenTile{size, *cost, interval};
   };
-  if (region.products() > 2)
-    for (int64_t interval : {5, 3})
+  if (region.hasManyProducts())
+    for (int64_t interval : {3, 5}) {
+      consider(std::min(elements, context.rows), false, interval); // hides the loads of weights
       for (int64_t halves : {6, 4, 3, 2})
         consider(std::min(elements, most * halves / 2), false, interval);
+    }
 
   // Several groups need less than each of them twice: only trials tell what fits.
   if (region.isFused())
@@ -113,19 +119,19 @@ public:
   // Dynamic programming over the order: the cheapest division of the first groups, by their number.
   std::vector<ChosenRegion> best() {
     struct Reached {
-      int64_t cycles = INT64_MAX;
+      int64_t cost = INT64_MAX;
       size_t from = 0;
       ChosenTile tile{};
     };
     std::vector<Reached> reached(groups_.size() + 1);
-    reached[0].cycles = 0;
+    reached[0].cost = 0;
     auto reach = [&](size_t begin, size_t end, const std::optional<ChosenTile> &tile) {
       // What does not fit alone is refused when it is lowered.
-      if (reached[begin].cycles == INT64_MAX || (!tile && end > begin + 1))
+      if (reached[begin].cost == INT64_MAX || (!tile && end > begin + 1))
         return;
-      const int64_t cycles = reached[begin].cycles + (tile ? tile->cycles : 0);
-      if (cycles < reached[end].cycles)
-        reached[end] = {cycles, begin, tile.value_or(ChosenTile{})};
+      const int64_t cost = reached[begin].cost + (tile ? tile->cost : 0);
+      if (cost < reached[end].cost)
+        reached[end] = {cost, begin, tile.value_or(ChosenTile{})};
     };
     const std::vector<size_t> cuts = cutsOf();
     // Of many groups, the division into the smallest pieces says what others must not take.
@@ -138,7 +144,7 @@ public:
     for (size_t from = 0; from + 1 < cuts.size(); ++from)
       for (size_t to = from + 1; to < std::min(cuts.size(), from + 1 + mostGroups); ++to) {
         const size_t begin = cuts[from], end = cuts[to];
-        if (reached[begin].cycles == INT64_MAX)
+        if (reached[begin].cost == INT64_MAX)
           break;
         if (llvm::count_if(groups_.slice(begin, end - begin), hasProduct) > mostProducts)
           break;
@@ -146,9 +152,8 @@ public:
             !handsOn(llvm::ArrayRef(cuts).slice(from, to - from + 1)))
           continue;
         std::optional<ChosenTile> tile;
-        const int64_t enough = reached[end].cycles == INT64_MAX
-                                   ? INT64_MAX
-                                   : reached[end].cycles - reached[begin].cycles;
+        const int64_t enough =
+            reached[end].cost == INT64_MAX ? INT64_MAX : reached[end].cost - reached[begin].cost;
         if (!tryRegion(begin, end, enough, tile))
           break;
         reach(begin, end, tile);
@@ -238,7 +243,8 @@ private:
   // False: the groups are no region, and no more groups make them one.
   bool tryRegion(size_t begin, size_t end, int64_t enough, std::optional<ChosenTile> &tile) {
     if (end == begin + 1 && hasProduct(groups_[begin])) {
-      tile = ChosenTile{1, convolutionCycles(context_, groups_[begin])};
+      const LoweringContext::Chosen &plan = bestPlan(context_, groups_[begin]);
+      tile = ChosenTile{1, costOf(plan.cycles, plan.transfer)};
       return true;
     }
     const std::optional<Region> region =

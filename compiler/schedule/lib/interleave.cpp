@@ -5,6 +5,49 @@
 
 namespace tilewright {
 
+Interleaving::Interleaving(const LoweringContext &context, const std::vector<Buffer> *buffers)
+    : isa_(context.isa), buffers_(buffers), banks_(context.machine.accBanks),
+      times_(context.isa, context.machine, context.plans),
+      written_(context.isa.instructions().size()), free_(context.isa.units().size(), 0) {
+  for (size_t i = 0; i < written_.size(); ++i)
+    for (const isa::Step &step : isa_.instructions()[i].steps)
+      if (step.out.isMemory)
+        written_[i] |= uint64_t(1) << step.out.index;
+}
+
+// When what the task reads is written, and nobody reads any more what it writes.
+int64_t Interleaving::readyFor(const Task &task) const {
+  int64_t ready = 0;
+  for (size_t i = 0; i < task.buffers.size(); ++i) {
+    const Buffer *buffer = bufferOf(task, i);
+    if (!buffer)
+      continue;
+    const auto known = uses_.find(task.buffers[i]);
+    if (known == uses_.end()) {
+      if (buffer->bank >= 0)
+        ready = std::max(ready, places_.lookup(placeOf(*buffer)));
+      continue;
+    }
+    ready = std::max(ready, known->second.written);
+    if (writes(task, i))
+      ready = std::max(ready, known->second.read);
+  }
+  return ready;
+}
+
+void Interleaving::use(const Task &task, int64_t end) {
+  for (size_t i = 0; i < task.buffers.size(); ++i)
+    if (const Buffer *buffer = bufferOf(task, i)) {
+      Use &use = uses_[task.buffers[i]];
+      int64_t &last = writes(task, i) ? use.written : use.read;
+      last = std::max(last, end);
+      if (buffer->bank >= 0) {
+        int64_t &free = places_[placeOf(*buffer)];
+        free = std::max(free, end);
+      }
+    }
+}
+
 std::vector<Task> Interleaving::run(std::vector<std::vector<Task>> stages) {
   struct Stage {
     std::vector<Task> *tasks;
@@ -37,7 +80,10 @@ std::vector<Task> Interleaving::run(std::vector<std::vector<Task>> stages) {
       const size_t unit = unitOf((*stage.tasks)[stage.next]);
       if (turns[unit].front() != i)
         continue;
-      const int64_t ready = unit == stage.unit ? stage.ready : stage.end,
+      const Task &task = (*stage.tasks)[stage.next];
+      const int64_t ready = buffers_             ? readyFor(task)
+                            : unit == stage.unit ? stage.ready
+                                                 : stage.end,
                     begins = std::max(ready, free_[unit]);
       if (begins < start)
         first = &stage, start = begins;
@@ -48,6 +94,8 @@ std::vector<Task> Interleaving::run(std::vector<std::vector<Task>> stages) {
       first->ready = first->end;
     first->unit = unit;
     free_[unit] = first->end = start + times_.cyclesOf(task);
+    if (buffers_)
+      use(task, free_[unit]);
     turns[unit].pop_front();
     ordered.push_back(std::move(task));
   }

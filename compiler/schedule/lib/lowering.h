@@ -55,9 +55,9 @@ struct DramTensor {
 };
 using DramTensors = llvm::DenseMap<mlir::Value, DramTensor>;
 
-// Elements of a tile, and the cycles of all tiles by the estimator, on an empty chip.
+// Elements of a tile, and what all tiles cost by the estimator, on an empty chip.
 struct ChosenTile {
-  int64_t elements, cycles;
+  int64_t elements, cost;
   int64_t interval = 1; // stages from a tile to the next
 };
 
@@ -81,6 +81,7 @@ struct LoweringContext {
     std::vector<int64_t> layout; // Steps::layout
     int64_t cycles;              // by the estimator, on an empty chip
     std::optional<RunnerUp> runnerUp;
+    int64_t transfer = 0; // Trial's
   };
   std::map<std::string, Chosen> chosen;   // plans of convolutions, by what decides them
   std::map<std::string, TriedTile> tiles; // of regions
@@ -389,7 +390,9 @@ void lowerConvolution(LoweringContext &context, kernel::GroupOp group,
 // Whether others may run between its steps, and the same for such ones.
 bool mayRunBeside(LoweringContext &context, kernel::GroupOp group);
 void lowerBeside(LoweringContext &context, kernel::GroupOp group, Steps &steps);
-// Cycles of a convolution's best plan by the estimator, on an empty chip. `first`:
+// A convolution's best plan by the estimator, on an empty chip.
+const LoweringContext::Chosen &bestPlan(LoweringContext &context, kernel::GroupOp group);
+// Its cycles. `first`:
 // firstConvolutionPlan, if that was tried out.
 int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group,
                           const std::optional<LoweringContext::Chosen> &first = std::nullopt);

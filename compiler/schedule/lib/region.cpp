@@ -454,7 +454,7 @@ int64_t Region::mostElements() const {
   int64_t resident = residentBytes(block_, range);
   for (const Kernel &kernel : kernels_)
     if (kernel.product) // this one's second operand, and the next one's
-      resident += (products() > 2 ? 1 : 2) * elementsOf(productOf(kernel.product).getB()) /
+      resident += (hasManyProducts() ? 1 : 2) * elementsOf(productOf(kernel.product).getB()) /
                   shapeOf(productOf(kernel.product).getB())[0];
   const isa::Memory &spad = context_.isa.memory(isa::Space::Spad),
                     &acc = context_.isa.memory(isa::Space::Acc);
@@ -643,6 +643,13 @@ llvm::SmallVector<Tile> Region::multiply(Steps &steps, Step &step, Running &runn
   return sums;
 }
 
+// Whether a product takes what the kernel makes as its first operand.
+bool Region::isFactor(const Kernel &kernel) const {
+  return llvm::any_of(kernels_, [&](const Kernel &other) {
+    return other.product && makerOf(productOf(other.product).getA()) == &kernel;
+  });
+}
+
 // Stages come before the order of kernels.
 bool Region::isReadBehind(const Kernel &kernel, mlir::Value value) const {
   mlir::Value memory = kernel::memoryOf(value);
@@ -701,7 +708,8 @@ Tile Region::compute(Steps &steps, Step &step, Running &running, const Box &box,
   const Extent extent{box.size[rank - 3], box.size[rank - 2], box.size[rank - 1]};
   Tile result = denseTile(isa::Space::Spad, -1, extent);
   if (!chain.resultInAccumulators())
-    result.buffer = steps.add(isa::Space::Spad, extent.elements(), "result tile");
+    result.buffer = steps.add(isa::Space::Spad, extent.elements(), "result tile",
+                              isFactor(kernel) ? Traffic::Matrix : Traffic::Streamed);
   if (!kernel.product)
     return chain.run(step.compute, {}, extent, 0, result);
   Tile value = result;
@@ -788,21 +796,43 @@ static void mark(llvm::MutableArrayRef<Task> tasks, int layer) {
 
 // Of a kernel: in which stage a product's sums are made, and in which the rest is done. What stands
 // behind a product's operand, and nobody reads before, waits for the product: the array begins
-// sooner.
+// sooner. Where there are many products, accumulators are scarce: what other kernels have made is
+// read as soon as it is there.
 void Region::findTurns() {
+  const bool areMany = hasManyProducts();
   size_t stage = 0;
   for (const Kernel &kernel : kernels_) {
-    const size_t sums = turns_.empty() ? 0 : stage + 1;
+    size_t sums = 0, rest = stage;
     if (kernel.product) {
-      stage = sums + 1;
+      sums = turns_.empty() ? 0 : stage + 1;
+      rest = stage = sums + 1;
       const Kernel *maker = makerOf(productOf(kernel.product).getA());
       const size_t first = maker ? static_cast<size_t>(maker - kernels_.data()) + 1 : turns_.size();
-      for (size_t i = turns_.size(); i-- > first;)
+      for (size_t i = turns_.size(); !areMany && i-- > first;)
         if (!kernels_[i].product && !isReadBefore(i, stage))
           turns_[i].rest = stage;
+    } else if (areMany) {
+      rest = latestTurn(kernel).value_or(stage);
     }
-    turns_.push_back({sums, stage});
+    turns_.push_back({sums, rest});
   }
+}
+
+// The stage in which the last of a kernel's operands is made that others of the region make.
+std::optional<size_t> Region::latestTurn(const Kernel &kernel) const {
+  std::optional<size_t> latest;
+  for (mlir::Value value : kernel.operands)
+    if (const Kernel *maker = makerOf(value))
+      latest =
+          std::max(latest.value_or(0), turns_[static_cast<size_t>(maker - kernels_.data())].rest);
+  return latest;
+}
+
+size_t Region::stages() const {
+  size_t last = 0;
+  for (const Turn &turn : turns_)
+    last = std::max(last, turn.rest);
+  return last + 1;
 }
 
 // Whether one of the kernels whose turns are known reads what kernel `i` makes in an earlier stage.
@@ -829,7 +859,7 @@ void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, s
     const Kernel &kernel = each.kernel;
     const size_t loads = step.loads.size(), computed = step.compute.size();
     const Box box = boxOf(kernel, tile.box);
-    if (turns_.back().rest > 0 && each.chain && turns_[i].rest == stage)
+    if (stages() > 1 && each.chain && turns_[i].rest == stage)
       each.chain->useCopy(static_cast<size_t>(tile.number % context_.machine.accBanks));
     if (kernel.product && turns_[i].sums == stage)
       tile.sums[i] = multiply(steps, step, each, tile, tile.held);
@@ -854,7 +884,7 @@ void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, s
     }
   }
   // The array writes one tile's sums, the vector unit another one's, and each has banks of its own.
-  if (turns_.back().rest > 0)
+  if (stages() > 1)
     for (Buffer &buffer : llvm::MutableArrayRef(steps.buffers).drop_front(known))
       if (buffer.space == isa::Space::Acc)
         buffer.bank = tile.number;
@@ -914,8 +944,8 @@ void Region::lower(Steps &steps, int64_t most, int64_t interval, int64_t mostTil
   const int64_t block = tilesChannels() ? std::min(block_, most) : block_;
   const Extents all = common();
   const int64_t channels = all.back(), range = range_ < channels ? range_ : channels;
-  const size_t stages = turns_.back().rest + 1;
-  Interleaving interleaving(context_);
+  const size_t stages = this->stages();
+  Interleaving interleaving(context_, products() > 1 ? &steps.buffers : nullptr);
   size_t added = 0; // tasks, about
   for (int64_t first = 0; first < channels && mostTiles > 0; first += range) {
     Extents part = all;

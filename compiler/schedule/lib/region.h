@@ -37,7 +37,8 @@ public:
   bool isFused() const { return kernels_.size() > 1; }
   bool takesFused() const; // some instruction computes several operations
   size_t products() const;
-  int64_t elements() const { return ranks_.elements(); } // iterations of the common ranks
+  bool hasManyProducts() const { return products() > 2; } // more than one's operand is another's
+  int64_t elements() const { return ranks_.elements(); }  // iterations of the common ranks
   // Of these in a tile, so that two tiles are on chip, as far as is known without a trial. Throws
   // UserError where none fits.
   int64_t mostElements() const;
@@ -105,6 +106,7 @@ private:
                   isa::Space space, const Box &box, HeldTensors &held) const;
   bool mayTurn() const;
   void computeTurned(Steps &steps, Step &step, Running &running, const TileInFlight &tile) const;
+  bool isFactor(const Kernel &kernel) const;
   bool isReadBehind(const Kernel &kernel, mlir::Value value) const; // by kernels behind this one
   size_t ownRanks(const Kernel &kernel) const;
   size_t tiledRanks() const;
@@ -121,6 +123,8 @@ private:
   Tile reduce(Steps &steps, Step &step, const Running &running, const Box &box,
               HeldTensors &held) const;
   void findTurns();
+  std::optional<size_t> latestTurn(const Kernel &kernel) const;
+  size_t stages() const;
   bool isReadBefore(size_t i, size_t stage) const;
   void addStage(Steps &steps, Step &step, std::vector<Running> &running, size_t stage,
                 TileInFlight &tile) const;

@@ -9,9 +9,12 @@ std::optional<Trial> tryOut(LoweringContext &context, const std::function<void(S
                             int64_t enough) {
   return emitAlone(context, lower, [&](Emitter &emitter) {
     const Stream stream = rollLoops(emitter.finish(), context.isa);
-    const int64_t cycles = estimateCycles(stream, context.isa, context.plans,
-                                          static_cast<uint64_t>(context.constants.end()), enough);
-    return Trial{cycles, emitter.layout()};
+    int64_t moved = 0;
+    const int64_t cycles =
+        estimateCycles(stream, context.isa, context.plans,
+                       static_cast<uint64_t>(context.constants.end()), enough, &moved);
+    const auto transfer = static_cast<int64_t>(double(moved) / context.machine.peakBytesPerCycle);
+    return Trial{cycles, transfer, emitter.layout()};
   });
 }
 

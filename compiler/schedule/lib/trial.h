@@ -36,7 +36,7 @@ auto emitAlone(LoweringContext &context, llvm::ArrayRef<Lower> lowers, const Fin
 }
 
 struct Trial {
-  int64_t cycles;
+  int64_t cycles, transfer;    // `transfer`: that loads and stores take, were the bus never idle
   std::vector<int64_t> layout; // Steps::layout
 };
 

@@ -36,9 +36,10 @@ StreamTimes estimateTimes(const Stream &stream, const isa::Isa &isa,
 ExecutedSpans estimateSpans(const Stream &stream, const isa::Isa &isa, uint64_t codeAddress);
 
 // The cycles alone. A program that takes `enough` cycles or more need not be looked at to its end:
-// any number from `enough` on may be returned for it.
+// any number from `enough` on may be returned for it. `moved`: the bytes that are loaded and stored
+// until then.
 int64_t estimateCycles(const Stream &stream, const isa::Isa &isa,
                        const std::vector<timing::InstructionTiming> &plans, uint64_t codeAddress,
-                       int64_t enough = INT64_MAX);
+                       int64_t enough = INT64_MAX, int64_t *moved = nullptr);
 
 } // namespace tilewright
