@@ -103,10 +103,8 @@ private:
   Parameters ownParameters(Value value) {
     const Histogram &histogram = statistics_.histograms.find(value)->second;
     if (!plan_.wide.contains(value)) {
-      constexpr int64_t many = 1 << 20; // elements, whose tails are known
       QuantizeOptions options = options_;
-      if (options.method == Calibration::MinMax && plan_.tailed.contains(value) &&
-          histogram.total() >= many)
+      if (options.method == Calibration::MinMax && histogram.total() > 0) // counted for its tails
         options.method = Calibration::Mse;
       return chooseParameters(histogram, options, functionsOf(value));
     }
@@ -209,7 +207,26 @@ private:
   DenseSet<Value> brought_; // to a concatenation's parameters, where their operands have others
 };
 
+// Whether an anchor leaves more bits than the range is cut for.
+bool hasMoreThan8Bits(const Plan &plan, Value value) {
+  return plan.anchorOf(value) &&
+         (plan.sums.contains(value) || plan.roots.contains(value) || plan.outputs.contains(value));
+}
+
 } // namespace
+
+llvm::DenseSet<Value> countedValues(const Plan &plan, const QuantizeOptions &options,
+                                    size_t samples) {
+  constexpr int64_t many = 1 << 20; // elements, whose tails are known
+  llvm::DenseSet<Value> counted;
+  for (Value value : plan.ranged)
+    if (!plan.wide.contains(value) && !hasMoreThan8Bits(plan, value) &&
+        (options.method != Calibration::MinMax ||
+         (plan.tailed.contains(value) &&
+          tensorType(value).getNumElements() * static_cast<int64_t>(samples) >= many)))
+      counted.insert(value);
+  return counted;
+}
 
 ParameterMap assignParameters(func::FuncOp main, const Plan &plan, const Statistics &statistics,
                               const QuantizeOptions &options) {

@@ -37,7 +37,12 @@ public:
     llvm::append_range(shown, deciding);
     executable_ = FloatExecutable::create(*real_, shown, options.threads, watched.size());
     ended("float-code");
-    observed_ = observe(*executable_, samples_, plan, watched, deciding.size(), threads_);
+    llvm::DenseSet<Value> counted;
+    for (Precision each : precisionsWith(
+             options.precision == Precision::Automatic ? Precision::Standard : options.precision))
+      counted.insert_range(countedValues(makePlan(main(), each), options, samples_.size()));
+    kept_ = tensorsToKeep(watched, counted, samples_.size());
+    observed_ = observe(*executable_, samples_, plan, watched, deciding.size(), kept_, threads_);
     ended("calibration");
   }
 
@@ -111,21 +116,27 @@ private:
     return weights >= leastWeights * wide;
   }
 
+  // Of which the statistics are made together.
+  std::vector<Precision> precisionsWith(Precision precision) const {
+    // Its statistics cost little beside these, and much by themselves.
+    if (options_.precision == Precision::Automatic && precision == Precision::Standard)
+      return {precision, Precision::Mixed};
+    return {precision};
+  }
+
   const Statistics &statisticsFor(Precision precision) const {
     if (const auto known = statistics_.find(precision); known != statistics_.end())
       return known->second;
-    std::vector<Precision> precisions{precision};
-    // Its statistics cost little beside these, and much by themselves.
-    if (options_.precision == Precision::Automatic && precision == Precision::Standard)
-      precisions.push_back(Precision::Mixed);
+    const std::vector<Precision> precisions = precisionsWith(precision);
     std::vector<StatisticsWanted> wanted;
     for (Precision each : precisions) {
       const Plan plan = makePlan(main(), each);
-      wanted.push_back({plan.precision, findEqualizable(plan),
-                        options_.method != Calibration::MinMax || !plan.tailed.empty()});
+      wanted.push_back(
+          {plan.precision, findEqualizable(plan), countedValues(plan, options_, samples_.size())});
     }
     std::vector<Statistics> made =
-        statisticsOf(observed_, *executable_, samples_, wanted, threads_);
+        statisticsOf(observed_, *executable_, samples_, wanted, kept_, threads_);
+    kept_ = KeptTensors(); // another precision is rare, and its integers want the memory
     for (auto [each, statistics] : llvm::zip(precisions, made))
       statistics_.emplace(each, std::move(statistics));
     return statistics_.find(precision)->second;
@@ -151,6 +162,7 @@ private:
   mutable OwningOpRef<ModuleOp> real_;
   std::unique_ptr<FloatExecutable> executable_;
   Observations observed_;
+  mutable KeptTensors kept_;
   mutable std::map<Precision, Statistics> statistics_;
 };
 
