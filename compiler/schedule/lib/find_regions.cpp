@@ -1,10 +1,12 @@
 // Tiles of a region, and the division of a program's groups into regions.
 #include "region.h"
 #include "trial.h"
+#include "workers.h"
 
 #include "llvm/ADT/bit.h"
 
 #include <algorithm>
+#include <mutex>
 
 namespace tilewright {
 
@@ -20,69 +22,143 @@ constexpr int64_t mostProducts = 4;    // of a region
 constexpr int64_t partsOfBytes = 5;
 constexpr size_t mostGroups = 24; // of a region, where it may begin and end with any
 
-// On an empty chip. Nothing where it does not fit, or takes no less than `enough`.
-std::optional<int64_t> cyclesOf(LoweringContext &context, const Region &region, int64_t most,
-                                int64_t interval, int64_t enough) {
+// Tiles of at most so many elements; `isMore`: more of them than the ones before.
+struct Candidate {
+  int64_t most;
+  bool isMore = false;
+  int64_t interval = 1;
+};
+
+// On an empty chip. Nothing where it does not fit, or is known to take no less than `enough`.
+std::optional<int64_t> cyclesOf(LoweringContext &context, const Region &region,
+                                const Candidate &candidate, int64_t enough) {
   auto cyclesOfFirst = [&](int64_t tiles, int64_t limit) -> std::optional<int64_t> {
-    const std::optional<Trial> trial =
-        tryOut(context, [&](Steps &steps) { region.lower(steps, most, interval, tiles); }, limit);
-    return trial ? std::optional(trial->cycles) : std::nullopt;
+    const std::optional<Trial> trial = tryOut(
+        context,
+        [&](Steps &steps) { region.lower(steps, candidate.most, candidate.interval, tiles); },
+        limit);
+    return trial && trial->cycles < limit ? std::optional(trial->cycles) : std::nullopt;
   };
-  const int64_t tiles = region.tiles(most);
-  std::optional<int64_t> cycles = cyclesOfFirst(std::min(tiles, mostTilesTried), enough);
-  if (!cycles || *cycles >= enough)
+  const int64_t tiles = region.tiles(candidate.most);
+  if (tiles <= mostTilesTried)
+    return cyclesOfFirst(tiles, enough);
+  constexpr int64_t some = mostTilesTried / 2;
+  const std::optional<int64_t> before = cyclesOfFirst(some, enough);
+  if (!before)
     return std::nullopt;
-  if (tiles > mostTilesTried) {
-    const std::optional<int64_t> before = cyclesOfFirst(mostTilesTried / 2, INT64_MAX);
-    if (!before)
-      return std::nullopt;
-    *cycles += (*cycles - *before) * (tiles - mostTilesTried) / (mostTilesTried / 2);
-  }
-  return cycles && *cycles < enough ? cycles : std::nullopt;
+  // With this many, all tiles take no less than `enough`.
+  const int64_t least = *before + ((enough - *before) / (tiles - some) + 1) * some;
+  const std::optional<int64_t> cycles = cyclesOfFirst(mostTilesTried, least);
+  if (!cycles)
+    return std::nullopt;
+  return *cycles + std::max<int64_t>(0, *cycles - *before) * (tiles - mostTilesTried) / some;
 }
+
+// Trials of one region, by candidates in order: each has to take less than the best before it. What
+// is known of those when one begins only says when its trial may end.
+class TileTrials {
+public:
+  TileTrials(LoweringContext &context, const Region &region, int64_t limit, Workers *workers)
+      : context_(context), region_(region), limit_(limit),
+        workers_(context.constants.bytes().empty() ? workers : nullptr) {}
+
+  const std::optional<ChosenTile> &best() const { return best_; }
+
+  void run(std::vector<Candidate> candidates) {
+    llvm::erase_if(candidates, [&](const Candidate &each) { return !isNew(each); });
+    if (!workers_ || candidates.size() < 2) {
+      for (const Candidate &each : candidates)
+        enter(each, cyclesOf(context_, region_, each, enoughFor(each)));
+      return;
+    }
+    std::mutex mutex;
+    std::vector<std::optional<std::optional<int64_t>>> found(candidates.size());
+    size_t entered = 0;
+    workers_->run(candidates.size(), [&](LoweringContext &context, size_t i) {
+      const Region region = region_.in(context);
+      std::unique_lock lock(mutex);
+      const int64_t enough = enoughFor(candidates[i]);
+      lock.unlock();
+      const std::optional<int64_t> cycles = cyclesOf(context, region, candidates[i], enough);
+      lock.lock();
+      found[i] = cycles;
+      for (; entered < found.size() && found[entered]; ++entered)
+        enter(candidates[entered], *found[entered]);
+    });
+  }
+
+private:
+  // The same tiles take the same time, and had to spare no more of it.
+  bool isNew(const Candidate &candidate) {
+    const bool isKnown = llvm::any_of(known_, [&](const Candidate &other) {
+      return other.interval == candidate.interval && other.isMore <= candidate.isMore &&
+             region_.areSameTiles(other.most, candidate.most);
+    });
+    known_.push_back(candidate);
+    return !isKnown;
+  }
+
+  int64_t enoughFor(const Candidate &candidate) const {
+    return !best_             ? limit_
+           : candidate.isMore ? best_->cycles - best_->cycles / leastGain
+                              : best_->cycles;
+  }
+
+  void enter(const Candidate &candidate, std::optional<int64_t> cycles) {
+    if (cycles && *cycles < enoughFor(candidate))
+      best_ = ChosenTile{candidate.most, *cycles, candidate.interval};
+  }
+
+  LoweringContext &context_;
+  const Region &region_;
+  int64_t limit_;
+  Workers *workers_;
+  std::vector<Candidate> known_;
+  std::optional<ChosenTile> best_;
+};
 
 } // namespace
 
 // Few tiles take few instructions, many overlap with their transfers: of so few tiles as fit, as
 // large as fit or all alike, twice as many and so on, those with which the region ends first.
-std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &region,
-                                     int64_t limit) {
+std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &region, int64_t limit,
+                                     Workers *workers) {
   const std::string signature = region.signature();
   const auto known = context.tiles.find(signature);
   if (known != context.tiles.end() && (known->second.best || limit <= known->second.limit))
     return known->second.best;
   const int64_t elements = region.elements(), most = region.mostElements(),
                 fewest = llvm::divideCeilSigned(elements, most);
-  std::optional<ChosenTile> best;
-  auto consider = [&](int64_t size, bool isMore, int64_t interval = 1) {
-    const int64_t enough = !best    ? limit
-                           : isMore ? best->cycles - best->cycles / leastGain
-                                    : best->cycles;
-    const std::optional<int64_t> cycles = cyclesOf(context, region, size, interval, enough);
-    if (cycles)
-      best = ChosenTile{size, *cycles, interval};
-  };
+  std::vector<Candidate> candidates;
   if (region.products() > 2)
     for (int64_t interval : {5, 3})
       for (int64_t halves : {6, 4, 3, 2})
-        consider(std::min(elements, most * halves / 2), false, interval);
-
+        candidates.push_back({std::min(elements, most * halves / 2), false, interval});
   // Several groups need less than each of them twice: only trials tell what fits.
   if (region.isFused())
     for (int64_t halves : {8, 6, 4, 3})
-      consider(std::min(elements, most * halves / 2), false);
-  consider(most, false);
-  for (int64_t factor = 1; fewest * factor <= elements && (factor <= mostTileFactor || !best);
-       factor *= 2)
-    consider(llvm::divideCeilSigned(elements, fewest * factor), factor > 1);
+      candidates.push_back({std::min(elements, most * halves / 2)});
+  candidates.push_back({most});
+  auto cut = [&](int64_t factor) {
+    return Candidate{llvm::divideCeilSigned(elements, fewest * factor), factor > 1};
+  };
+  int64_t factor = 1;
+  for (; fewest * factor <= elements && factor <= mostTileFactor; factor *= 2)
+    candidates.push_back(cut(factor));
+  TileTrials trials(context, region, limit, workers);
+  trials.run(std::move(candidates));
+  for (; fewest * factor <= elements && !trials.best(); factor *= 2)
+    trials.run({cut(factor)});
   // With fused instructions other sizes are at hand than with those that they stand for: powers of
   // two, that DRAM likes, are there for both.
+  candidates.clear();
   if (region.takesFused())
     for (auto size = static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(elements)));
          size >= leastTile && size * mostTileFactor >= elements; size /= 2)
-      consider(size, false);
-  context.tiles.insert_or_assign(signature, TriedTile{best, limit});
-  return best;
+      candidates.push_back({size});
+  trials.run(std::move(candidates));
+  context.tiles.insert_or_assign(signature, TriedTile{trials.best(), limit});
+  return trials.best();
 }
 
 void lowerAlone(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
@@ -104,8 +180,9 @@ bool hasProduct(kernel::GroupOp group) {
 
 class Division {
 public:
-  Division(LoweringContext &context, llvm::ArrayRef<kernel::GroupOp> groups, size_t first)
-      : context_(context), groups_(groups) {
+  Division(LoweringContext &context, Workers &workers, llvm::ArrayRef<kernel::GroupOp> groups,
+           size_t first)
+      : context_(context), workers_(workers), groups_(groups) {
     for (size_t i = 0; i < groups.size(); ++i)
       layers_.push_back(static_cast<int>(first + i));
   }
@@ -247,13 +324,14 @@ private:
     if (!region)
       return false;
     try {
-      tile = chooseTile(context_, *region, end == begin + 1 ? INT64_MAX : enough);
+      tile = chooseTile(context_, *region, end == begin + 1 ? INT64_MAX : enough, &workers_);
     } catch (const UserError &) { // no tile fits
     }
     return true;
   }
 
   LoweringContext &context_;
+  Workers &workers_;
   llvm::ArrayRef<kernel::GroupOp> groups_;
   llvm::SmallVector<int> layers_;
 };
@@ -271,6 +349,7 @@ std::map<size_t, ChosenRegion> findRegions(LoweringContext &context,
                                            llvm::ArrayRef<kernel::GroupOp> groups,
                                            llvm::function_ref<bool(size_t)> isFree) {
   std::map<size_t, ChosenRegion> found;
+  Workers workers(context);
   auto joins = [&](size_t place) { return isFree(place) && mayJoin(groups[place]); };
   for (size_t begin = 0; begin < groups.size(); ++begin) {
     size_t end = begin;
@@ -278,7 +357,8 @@ std::map<size_t, ChosenRegion> findRegions(LoweringContext &context,
       ++end;
     if (end - begin < 2)
       continue;
-    for (ChosenRegion &region : Division(context, groups.slice(begin, end - begin), begin).best())
+    for (ChosenRegion &region :
+         Division(context, workers, groups.slice(begin, end - begin), begin).best())
       found.emplace(static_cast<size_t>(region.layers.front()), std::move(region));
     begin = end;
   }

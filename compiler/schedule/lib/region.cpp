@@ -390,6 +390,16 @@ bool Region::tilesChannels() const {
   });
 }
 
+Region Region::in(LoweringContext &context) const {
+  llvm::SmallVector<kernel::GroupOp> groups;
+  llvm::SmallVector<int> layers;
+  for (const Kernel &kernel : kernels_) {
+    groups.push_back(kernel.group);
+    layers.push_back(kernel.layer);
+  }
+  return *make(context, groups, layers);
+}
+
 // Parameters of a part of the channels at a time, so that two ranges, and tiles, are on chip.
 void Region::chooseRange() {
   block_ = context_.channels;
@@ -526,6 +536,10 @@ int64_t Region::tiles(int64_t most) const {
   for (size_t i = 0; i < all.size(); ++i)
     count *= llvm::divideCeilSigned(all[i], size[i]);
   return count;
+}
+
+bool Region::areSameTiles(int64_t most, int64_t other) const {
+  return tileOf(common(), most) == tileOf(common(), other) && !tilesChannels();
 }
 
 Box Region::boxOf(const Kernel &kernel, const Box &tile) const {
