@@ -3,6 +3,8 @@
 #include "trial.h"
 #include "workers.h"
 
+#include "tilewright/compiler/schedule/task_times.h"
+
 #include "llvm/ADT/bit.h"
 
 #include <algorithm>
@@ -29,29 +31,47 @@ struct Candidate {
   int64_t interval = 1;
 };
 
+// What the unit takes that computes longest.
+int64_t computing(LoweringContext &context, const Steps &steps) {
+  TaskTimes times(context.isa, context.machine, context.plans);
+  std::vector<int64_t> cycles(context.isa.units().size(), 0);
+  steps.forEachStep([&](const Step &step) {
+    for (const Task &task : step.compute)
+      cycles[static_cast<size_t>(
+          context.isa.instructions()[static_cast<size_t>(task.instruction)].unit)] +=
+          times.computingOf(task);
+  });
+  return *std::max_element(cycles.begin(), cycles.end());
+}
+
 // On an empty chip. Nothing where it does not fit, or is known to take no less than `enough`.
 std::optional<int64_t> cyclesOf(LoweringContext &context, const Region &region,
                                 const Candidate &candidate, int64_t enough) {
-  auto cyclesOfFirst = [&](int64_t tiles, int64_t limit) -> std::optional<int64_t> {
-    const std::optional<Trial> trial = tryOut(
-        context,
-        [&](Steps &steps) { region.lower(steps, candidate.most, candidate.interval, tiles); },
-        limit);
-    return trial && trial->cycles < limit ? std::optional(trial->cycles) : std::nullopt;
-  };
   const int64_t tiles = region.tiles(candidate.most);
-  if (tiles <= mostTilesTried)
-    return cyclesOfFirst(tiles, enough);
-  constexpr int64_t some = mostTilesTried / 2;
-  const std::optional<int64_t> before = cyclesOfFirst(some, enough);
-  if (!before)
-    return std::nullopt;
-  // With this many, all tiles take no less than `enough`.
-  const int64_t least = *before + ((enough - *before) / (tiles - some) + 1) * some;
-  const std::optional<int64_t> cycles = cyclesOfFirst(mostTilesTried, least);
-  if (!cycles)
-    return std::nullopt;
-  return *cycles + std::max<int64_t>(0, *cycles - *before) * (tiles - mostTilesTried) / some;
+  int64_t least = 0; // of all tiles, by what the first ones compute
+  auto cyclesOfFirst = [&](int64_t some, int64_t limit) -> std::optional<int64_t> {
+    auto lower = [&](Steps &steps) {
+      region.lower(steps, candidate.most, candidate.interval, some);
+      least = std::max(least, computing(context, steps) * tiles / some);
+      if (least >= enough)
+        steps = Steps(); // nothing to emit
+    };
+    const std::optional<Trial> trial = tryOut(context, lower, limit);
+    return trial && least < enough && trial->cycles < limit ? std::optional(trial->cycles)
+                                                            : std::nullopt;
+  };
+  std::optional<int64_t> cycles;
+  if (tiles <= mostTilesTried) {
+    cycles = cyclesOfFirst(tiles, enough);
+  } else if (const std::optional<int64_t> before = cyclesOfFirst(mostTilesTried / 2, enough)) {
+    constexpr int64_t some = mostTilesTried / 2;
+    // With this many, all tiles take no less than `enough`.
+    const int64_t most = *before + ((enough - *before) / (tiles - some) + 1) * some;
+    cycles = cyclesOfFirst(mostTilesTried, most);
+    if (cycles)
+      *cycles += std::max<int64_t>(0, *cycles - *before) * (tiles - mostTilesTried) / some;
+  }
+  return cycles ? std::optional(std::max(*cycles, least)) : std::nullopt;
 }
 
 // Trials of one region, by candidates in order: each has to take less than the best before it. What
