@@ -111,4 +111,10 @@ void changeContext(std::unique_ptr<MLIRContext> &context, std::unique_ptr<MLIRCo
     }
 }
 
+void enterContext(MLIRContext &context, OwningOpRef<ModuleOp> &module) {
+  const std::string bytes = bytecodeOf(*module);
+  module = nullptr;
+  module = moduleOf(bytes, context);
+}
+
 } // namespace tilewright

@@ -16,4 +16,7 @@ void changeContext(std::unique_ptr<mlir::MLIRContext> &context,
                    std::unique_ptr<mlir::MLIRContext> next,
                    llvm::ArrayRef<mlir::OwningOpRef<mlir::ModuleOp> *> modules);
 
+// The module in a context that has its dialects loaded; its own one keeps what it had.
+void enterContext(mlir::MLIRContext &context, mlir::OwningOpRef<mlir::ModuleOp> &module);
+
 } // namespace tilewright

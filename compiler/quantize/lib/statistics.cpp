@@ -281,7 +281,7 @@ std::vector<Value> watchedValues(const Plan &plan) {
 
 KeptTensors tensorsToKeep(const std::vector<Value> &watched, const llvm::DenseSet<Value> &counted,
                           size_t samples) {
-  constexpr size_t most = size_t(128) << 20; // bytes
+  constexpr size_t most = size_t(256) << 20; // bytes
   KeptTensors kept;
   size_t bytes = 0;
   for (size_t i = watched.size(); i-- > 0;) {
