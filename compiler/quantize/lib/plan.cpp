@@ -128,6 +128,7 @@ public:
     for (auto &[op, softmax] : plan_.softmaxes) {
       traceProduct(op, softmax);
       softmax.isWide = takesWide(op->getResult(0));
+      traceLongRows(op, softmax);
     }
     traceSums();
     for (auto &[op, anchor] : plan_.anchors)
@@ -333,6 +334,28 @@ private:
     return ((length + count - 1) / count + step - 1) / step * step;
   }
 
+  // Rows of 32 bits that nothing divides would fill the accumulators, and go through DRAM between
+  // one operator and the next.
+  void traceLongRows(Operation *last, Softmax &softmax) {
+    ArrayRef<int64_t> shape = tensorType(last->getResult(0)).getShape();
+    if (softmax.product || softmax.axis != static_cast<int64_t>(shape.size()) - 1 ||
+        shape.back() <= longestRow)
+      return;
+    Value value = softmax.input;
+    std::vector<Value> way{value};
+    while (auto reshape = value.getDefiningOp<tosa::ReshapeOp>()) {
+      value = reshape.getInput1();
+      way.push_back(value);
+    }
+    Operation *anchor = plan_.anchorOf(value);
+    if (!anchor || !isLogits(value))
+      return;
+    const Anchor &made = plan_.anchors.find(anchor)->second;
+    softmax.isLong = made.low == -HUGE_VAL && made.high == HUGE_VAL;
+    if (softmax.isLong)
+      plan_.outputs.insert(way.begin(), way.end());
+  }
+
   static bool isProduct(Operation *op) {
     return isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp, tosa::MatMulOp>(op);
   }
@@ -361,6 +384,7 @@ private:
       const bool isNarrow = precision_ == Precision::Mixed &&
                             (isReadNarrow(anchor.result) || isBehindConvolution(op));
       if (!isClamped && isOwnSum && !anchor.result.use_empty() && !isNarrow &&
+          !plan_.outputs.contains(anchor.result) &&
           takesSum(anchor.result, before, before.lookup(op), way))
         plan_.sums.insert(way.begin(), way.end());
       if (isLogits(anchor.result))

@@ -486,7 +486,8 @@ int64_t Region::mostElements() const {
       if (bytes == 0)
         return;
       const int64_t needed = 2 * bytes + kept, count = budget / 2 / bytes;
-      if (count < 1 && needed > static_cast<int64_t>(memory.bytes))
+      // Of several groups only a trial tells: what one reads gives its place to what it makes.
+      if (count < 1 && needed > static_cast<int64_t>(memory.bytes) && !isFused())
         nothingFits(context_, kernel.group, memory, needed);
       most = std::min(most, std::max<int64_t>(count, 1)); // 1: no byte to spare
     };
