@@ -510,7 +510,16 @@ private:
       result = op->getOperand(0);
       way.push_back(result);
     }
-    if (!result.hasOneUse() || !isAnchorResult(result))
+    if (!result.hasOneUse())
+      return;
+    // Of parts with one scale, 8 bits that the largest one fills may leave none to the smallest.
+    if (auto concat = result.getDefiningOp<tosa::ConcatOp>()) {
+      plan_.outputs.insert(way.begin(), way.end());
+      for (Value part : concat.getInput1())
+        traceOutput(part);
+      return;
+    }
+    if (!isAnchorResult(result))
       return;
     for (auto &[op, anchor] : plan_.anchors)
       if (anchor.result == result && (anchor.low > -HUGE_VAL || anchor.high < HUGE_VAL))

@@ -727,7 +727,7 @@ bool Region::mayTurn() const {
   const Scatter *scatter = context_.tensors.lookup(result).scatter;
   const size_t rank = kernel.space.size();
   if (isFused() || kernel.isReduction || kernel.product || kernel.isPerChannel ||
-      kernel.operands.size() != 1 || rank < 3 || !scatter || bytesOf(result) != 1 ||
+      kernel.operands.size() != 1 || rank < 3 || !scatter || bytesOf(result) > 2 ||
       kernel.space[rank - 2] == 1 || kernel.space[rank - 1] == 1)
     return false;
   mlir::Value operand = kernel.operands.front();
@@ -735,8 +735,7 @@ bool Region::mayTurn() const {
   const ElementChain chain(context_, steps, kernel.group, nullptr, kernel.shapes, 1);
   const Scatter *from = context_.tensors.lookup(operand).scatter;
   if ((from && !isInRuns(*from, kernel.space)) || bytesOf(operand) != 1 ||
-      kernel.shapes.find(operand)->second != kernel.space || chain.resultInAccumulators() ||
-      !chain.mayProvide(operand))
+      kernel.shapes.find(operand)->second != kernel.space || !chain.mayProvide(operand))
     return false;
   // Rows of the result that follow each other, and not its columns, stand side by side.
   Extents start(rank, 0), size(rank, 1), strides(rank, 0);
@@ -774,12 +773,13 @@ void Region::computeTurned(Steps &steps, Step &step, Running &running,
           asBox(input));
   running.chain->provide(operand, input, true);
   running.chain->loadOperands(step.loads, box);
-  const Tile result = denseTile(
-      isa::Space::Spad, steps.add(isa::Space::Spad, extent.elements(), "result tile"), extent);
+  Tile result = denseTile(isa::Space::Spad, -1, extent);
+  if (!running.chain->resultInAccumulators())
+    result.buffer = steps.add(isa::Space::Spad, extent.elements(), "result tile");
   const Tile value = running.chain->run(step.compute, {}, extent, 0, result);
   mlir::Value made = kernel::GroupOp(kernel.group).getResult();
   storeBox(context_, step.compute, context_.tensor(made), kernel.result, partOf(kernel.result, box),
-           1, asBox(value));
+           bytesOf(made), asBox(value));
 }
 
 static void mark(llvm::MutableArrayRef<Task> tasks, int layer) {
