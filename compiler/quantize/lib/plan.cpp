@@ -113,7 +113,7 @@ class Planner {
 public:
   Planner(func::FuncOp main, Precision precision) : main_(main), precision_(precision) {}
 
-  Plan run() {
+  Plan run(ArrayRef<Value> exact) {
     for (Operation &op : main_.getBody().front())
       if (std::optional<Softmax> softmax = matchSoftmax(&op)) {
         plan_.folded.insert(softmax->members.begin(), softmax->members.end());
@@ -141,6 +141,9 @@ public:
     plan_.precision = precision_;
     if (precision_ != Precision::Standard)
       traceWide();
+    for (Value value : exact)
+      if (llvm::is_contained(plan_.ranged, value) && mayBeExact(value))
+        plan_.wide.insert(value);
     return std::move(plan_);
   }
 
@@ -530,14 +533,25 @@ private:
   // All values with a range of their own, as long as everything that reads them takes 16 bits. What
   // only operators read that take 8 is rounded to them at once.
   void traceWide() {
-    for (Value value : plan_.ranged) {
-      // A table of 8 bits yields 8 bits.
-      auto table = plan_.tables.find(value.getDefiningOp());
-      bool isWideTable = table != plan_.tables.end() && plan_.hasWideTables(table->second.root);
-      bool isMade = isWideTable || isAnchorResult(value);
-      if (isMade && !isReadNarrow(value) && !plan_.sums.contains(value) && readersExtend(value))
+    for (Value value : plan_.ranged)
+      if (mayBeWide(value))
         plan_.wide.insert(value);
-    }
+  }
+
+  bool mayBeWide(Value value) {
+    // A table of 8 bits yields 8 bits.
+    auto table = plan_.tables.find(value.getDefiningOp());
+    bool isWideTable = table != plan_.tables.end() && plan_.hasWideTables(table->second.root);
+    bool isMade = isWideTable || isAnchorResult(value);
+    return isMade && !isReadNarrow(value) && !plan_.sums.contains(value) && readersExtend(value);
+  }
+
+  bool mayBeExact(Value value) {
+    const bool isProductsOwn = llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return isa<tosa::Conv2DOp>(user) && plan_.anchors.contains(user);
+    });
+    return isProductsOwn && !plan_.roots.contains(value) && !plan_.outputs.contains(value) &&
+           mayBeWide(value);
   }
 
   // Whether all that reads `value` takes 8 bits of it.
@@ -583,6 +597,8 @@ private:
 
 } // namespace
 
-Plan makePlan(func::FuncOp main, Precision precision) { return Planner(main, precision).run(); }
+Plan makePlan(func::FuncOp main, Precision precision, ArrayRef<Value> exact) {
+  return Planner(main, precision).run(exact);
+}
 
 } // namespace tilewright::quantization

@@ -80,8 +80,10 @@ struct Plan {
   std::vector<mlir::Value> ranged;
 };
 
-// Throws UserError naming an operator that has no integer form.
-Plan makePlan(mlir::func::FuncOp main, Precision precision);
+// Throws UserError naming an operator that has no integer form. Of `exact`, values that
+// convolutions read, those that may have 16 bits in any precision do, of which convolutions take
+// all.
+Plan makePlan(mlir::func::FuncOp main, Precision precision, llvm::ArrayRef<mlir::Value> exact = {});
 
 // One that is not transposed.
 bool isConvolution(mlir::Operation *op);

@@ -11,7 +11,10 @@
 #include "sqnr.h"
 #include "statistics.h"
 
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
 #include <map>
+#include <memory>
 
 using namespace mlir;
 
@@ -47,8 +50,10 @@ public:
   };
 
   Form formOf(Precision precision) const {
-    Plan plan = makePlan(main(), precision);
-    const Statistics &statistics = statisticsFor(precision);
+    return formOf(makePlan(main(), precision), statisticsFor(precision));
+  }
+
+  Form formOf(const Plan &plan, const Statistics &statistics) const {
     ParameterMap parameters = assignParameters(main(), plan, statistics, options_);
     bool isFakeQuantized = options_.precision == Precision::Automatic;
     IntegerModule integer =
@@ -68,13 +73,25 @@ public:
     std::optional<double> with8 = fakeQuantized(fakeQuantization, standard);
     if (!with8)
       return standard;
-    choice = PrecisionChoice{Precision::Standard, *with8, std::nullopt, std::nullopt};
-    if (*with8 >= (isBoundByWeights() ? exact : good))
+    choice.emplace().standard = *with8;
+    const double wanted = isBoundByWeights() ? exact : good;
+    if (*with8 >= wanted)
       return standard;
+    std::optional<Form> inPlaces = exactInPlaces(fakeQuantization, standard, *choice);
+    if (inPlaces && *choice->inPlaces < *with8 + worthwhile)
+      inPlaces.reset();
+    auto takenInPlaces = [&] {
+      other = std::move(standard);
+      return std::move(*inPlaces);
+    };
+    if (inPlaces && *choice->inPlaces >= wanted)
+      return takenInPlaces();
+    double best = inPlaces ? *choice->inPlaces : *with8;
     Form mixed = formOf(Precision::Mixed);
     choice->mixed = fakeQuantized(fakeQuantization, mixed);
-    const bool isMixed = choice->mixed && *choice->mixed >= *with8 + worthwhile;
-    const double best = isMixed ? *choice->mixed : *with8;
+    const bool isMixed = choice->mixed && *choice->mixed >= *with8 + worthwhile &&
+                         (!inPlaces || *choice->mixed > best);
+    best = isMixed ? *choice->mixed : best;
     if (best < useless) {
       Form extended = formOf(Precision::Extended);
       choice->extended = fakeQuantized(fakeQuantization, extended);
@@ -85,7 +102,7 @@ public:
       }
     }
     if (!isMixed)
-      return standard;
+      return inPlaces ? takenInPlaces() : std::move(standard);
     choice->precision = Precision::Mixed;
     other = std::move(standard);
     return mixed;
@@ -98,6 +115,42 @@ public:
   }
 
 private:
+  // 8 bits, but 16 for the operands of few products, whose rounding makes most of the noise.
+  std::optional<Form> exactInPlaces(const FakeQuantization &fakeQuantization, const Form &standard,
+                                    PrecisionChoice &choice) const {
+    const Plan any = makePlan(main(), Precision::Standard, observed_.watched);
+    const std::vector<Value> candidates(any.wide.begin(), any.wide.end());
+    const std::vector<Value> loudest =
+        fakeQuantization.loudest(standard.integer, standard.parameters, candidates);
+    ended("fake-quantization");
+    if (loudest.empty() || !takesFewProducts(loudest))
+      return std::nullopt;
+    const Plan plan = makePlan(main(), Precision::Standard, loudest);
+    const bool withCounts = options_.method != Calibration::MinMax || !plan.tailed.empty();
+    exactStatistics_ = std::make_unique<Statistics>(std::move(
+        statisticsOf(observed_, *executable_, samples_,
+                     StatisticsWanted{plan.precision, findEqualizable(plan), withCounts}, threads_)
+            .front()));
+    Form form = formOf(plan, *exactStatistics_);
+    choice.inPlaces = fakeQuantized(fakeQuantization, form);
+    choice.places = loudest.size();
+    return choice.inPlaces ? std::optional(std::move(form)) : std::nullopt;
+  }
+
+  // Whether the convolutions that read `values`, which take up to three times as long, are few.
+  bool takesFewProducts(ArrayRef<Value> values) const {
+    constexpr double few = 0.125; // of all
+    double all = 0, some = 0;
+    main().walk([&](tosa::Conv2DOp op) {
+      const auto products = double(tensorType(op.getWeight()).getNumElements()) /
+                            double(tensorType(op.getWeight()).getShape()[0]) *
+                            double(tensorType(op.getOutput()).getNumElements());
+      all += products;
+      some += llvm::is_contained(values, op.getInput()) ? products : 0;
+    });
+    return some <= few * all;
+  }
+
   // Whether tensors of 16 bits are nothing beside the weights: then they cost nothing.
   bool isBoundByWeights() const {
     const Plan plan = makePlan(main(), Precision::Mixed);
@@ -152,6 +205,7 @@ private:
   std::unique_ptr<FloatExecutable> executable_;
   Observations observed_;
   mutable std::map<Precision, Statistics> statistics_;
+  mutable std::unique_ptr<Statistics> exactStatistics_;
 };
 
 } // namespace
