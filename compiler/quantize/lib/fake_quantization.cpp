@@ -145,10 +145,10 @@ std::vector<Value> FakeQuantization::loudest(const IntegerModule &integer,
   constexpr size_t fewSamples = 4, mostValues = 8, mostRuns = 80;
   constexpr double share = 1.0 / 16; // of all noise
   const Rounders rounders = roundersOf(integer, parameters, observed_.watched);
-  std::vector<size_t> places;
+  std::vector<size_t> indices;
   for (size_t i = 0; i < rounders.size(); ++i)
     if (rounders[i] && llvm::is_contained(candidates, observed_.watched[i]))
-      places.push_back(i);
+      indices.push_back(i);
   size_t runs = 0;
   auto noiseOf = [&](const auto &isRounded) {
     ++runs;
@@ -160,7 +160,7 @@ std::vector<Value> FakeQuantization::loudest(const IntegerModule &integer,
   };
   const double least = share * noiseOf([](size_t) { return true; });
   std::vector<Value> found;
-  std::vector<ArrayRef<size_t>> groups{places};
+  std::vector<ArrayRef<size_t>> groups{indices};
   while (!groups.empty() && found.size() <= mostValues && runs < mostRuns) {
     const ArrayRef<size_t> group = groups.back();
     groups.pop_back();

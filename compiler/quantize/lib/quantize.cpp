@@ -77,20 +77,21 @@ public:
     const double wanted = isBoundByWeights() ? exact : good;
     if (*with8 >= wanted)
       return standard;
-    std::optional<Form> inPlaces = exactInPlaces(fakeQuantization, standard, *choice);
-    if (inPlaces && *choice->inPlaces < *with8 + worthwhile)
-      inPlaces.reset();
-    auto takenInPlaces = [&] {
+    std::optional<Form> withExactOperands =
+        formWithExactOperands(fakeQuantization, standard, *choice);
+    if (withExactOperands && *choice->withExactOperands < *with8 + worthwhile)
+      withExactOperands.reset();
+    auto takeExactOperands = [&] {
       other = std::move(standard);
-      return std::move(*inPlaces);
+      return std::move(*withExactOperands);
     };
-    if (inPlaces && *choice->inPlaces >= wanted)
-      return takenInPlaces();
-    double best = inPlaces ? *choice->inPlaces : *with8;
+    if (withExactOperands && *choice->withExactOperands >= wanted)
+      return takeExactOperands();
+    double best = withExactOperands ? *choice->withExactOperands : *with8;
     Form mixed = formOf(Precision::Mixed);
     choice->mixed = fakeQuantized(fakeQuantization, mixed);
     const bool isMixed = choice->mixed && *choice->mixed >= *with8 + worthwhile &&
-                         (!inPlaces || *choice->mixed > best);
+                         (!withExactOperands || *choice->mixed > best);
     best = isMixed ? *choice->mixed : best;
     if (best < useless) {
       Form extended = formOf(Precision::Extended);
@@ -102,7 +103,7 @@ public:
       }
     }
     if (!isMixed)
-      return inPlaces ? takenInPlaces() : std::move(standard);
+      return withExactOperands ? takeExactOperands() : std::move(standard);
     choice->precision = Precision::Mixed;
     other = std::move(standard);
     return mixed;
@@ -116,8 +117,8 @@ public:
 
 private:
   // 8 bits, but 16 for the operands of few products, whose rounding makes most of the noise.
-  std::optional<Form> exactInPlaces(const FakeQuantization &fakeQuantization, const Form &standard,
-                                    PrecisionChoice &choice) const {
+  std::optional<Form> formWithExactOperands(const FakeQuantization &fakeQuantization,
+                                            const Form &standard, PrecisionChoice &choice) const {
     const Plan any = makePlan(main(), Precision::Standard, observed_.watched);
     const std::vector<Value> candidates(any.wide.begin(), any.wide.end());
     const std::vector<Value> loudest =
@@ -132,14 +133,14 @@ private:
                      StatisticsWanted{plan.precision, findEqualizable(plan), withCounts}, threads_)
             .front()));
     Form form = formOf(plan, *exactStatistics_);
-    choice.inPlaces = fakeQuantized(fakeQuantization, form);
-    choice.places = loudest.size();
-    return choice.inPlaces ? std::optional(std::move(form)) : std::nullopt;
+    choice.withExactOperands = fakeQuantized(fakeQuantization, form);
+    choice.exactOperands = loudest.size();
+    return choice.withExactOperands ? std::optional(std::move(form)) : std::nullopt;
   }
 
   // Whether the convolutions that read `values`, which take up to three times as long, are few.
   bool takesFewProducts(ArrayRef<Value> values) const {
-    constexpr double few = 0.125; // of all
+    constexpr double maxShareOfProducts = 0.125;
     double all = 0, some = 0;
     main().walk([&](tosa::Conv2DOp op) {
       const auto products = double(tensorType(op.getWeight()).getNumElements()) /
@@ -148,7 +149,7 @@ private:
       all += products;
       some += llvm::is_contained(values, op.getInput()) ? products : 0;
     });
-    return some <= few * all;
+    return some <= maxShareOfProducts * all;
   }
 
   // Whether tensors of 16 bits are nothing beside the weights: then they cost nothing.

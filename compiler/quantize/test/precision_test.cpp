@@ -367,8 +367,8 @@ TEST_F(Automatic, SixteenBitsOfOneProductWhereItsOperandMakesTheNoise) {
     return %y, %many : tensor<1x4x6x4xf32>, tensor<1x4x6x200xf32>)";
   const double found = run(results, body);
   EXPECT_EQ(report_.choice->precision, Precision::Standard);
-  EXPECT_EQ(report_.choice->places, 1u);
-  EXPECT_GT(*report_.choice->inPlaces, report_.choice->standard + 2);
+  EXPECT_EQ(report_.choice->exactOperands, 1u);
+  EXPECT_GT(*report_.choice->withExactOperands, report_.choice->standard + 2);
   precision_ = Precision::Standard;
   EXPECT_GT(found, 2 + decibels("(%x: tensor<1x4x6x3xf32>) -> " + results, convolve + body)[0]);
 }

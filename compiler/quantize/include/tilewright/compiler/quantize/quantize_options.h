@@ -36,9 +36,9 @@ struct LayerSqnr {
 struct PrecisionChoice {
   Precision precision = Precision::Standard;
   double standard = 0; // dB
-  // dB; of standard precision with 16 bits for the operands of products at few places.
-  std::optional<double> inPlaces;
-  size_t places = 0;
+  // dB; of standard precision with 16 bits for the operands of some products, and of how many.
+  std::optional<double> withExactOperands;
+  size_t exactOperands = 0;
   std::optional<double> mixed;    // dB; of none where standard precision suffices
   std::optional<double> extended; // dB; of none where one of the others does
 };
