@@ -48,8 +48,10 @@ static std::vector<uint32_t> asTheyStand(const Stream &stream) {
   return order;
 }
 
-Stream rollLoops(const Stream &stream, const isa::Isa &isa) {
-  const std::optional<LoopMachine> machine = LoopMachine::of(isa);
+Stream rollLoops(const Stream &stream, const isa::Isa &isa, LoopSteps steps) {
+  std::optional<LoopMachine> machine = LoopMachine::of(isa);
+  if (machine && steps == LoopSteps::Without)
+    machine->step = nullptr;
   return machine ? roll(stream, asTheyStand(stream), isa, *machine) : stream;
 }
 
