@@ -81,14 +81,14 @@ def render(rng, upside_down):
     return Line(text, pathlib.Path(path).stem, size, upside_down, image)
 
 
-def preprocess(image):
-    """float32 [3, 48, 192]: height 48 with the ratio kept, padded on the right, BGR, values (v / 255 - 0.5) / 0.5."""
+def preprocess(image, most=WIDTH):
+    """float32 [3, 48, most]: height 48 with the ratio kept, padded on the right, BGR, values (v / 255 - 0.5) / 0.5."""
     import numpy
     from PIL import Image
 
-    width = min(WIDTH, math.ceil(HEIGHT * image.width / image.height))
+    width = min(most, math.ceil(HEIGHT * image.width / image.height))
     pixels = numpy.asarray(image.resize((width, HEIGHT), Image.Resampling.BILINEAR), dtype=numpy.float32)
-    tensor = numpy.zeros((3, HEIGHT, WIDTH), dtype=numpy.float32)
+    tensor = numpy.zeros((3, HEIGHT, most), dtype=numpy.float32)
     tensor[:, :, :width] = (pixels[:, :, ::-1].transpose(2, 0, 1) / 255 - 0.5) / 0.5
     return tensor
 
@@ -99,14 +99,20 @@ def lines(count, seed):
     return [render(rng, upside_down=index % 2 == 1) for index in range(count)]
 
 
-def tensors(rendered):
-    """float32 [count, 3, 48, 192]."""
+def upright_lines(count, seed):
+    """As those that are turned upright come to the recognizer."""
+    rng = random.Random(seed)
+    return [render(rng, upside_down=False) for _ in range(count)]
+
+
+def tensors(rendered, width=WIDTH):
+    """float32 [count, 3, 48, width]."""
     import numpy
 
-    return numpy.stack([preprocess(line.image) for line in rendered])
+    return numpy.stack([preprocess(line.image, width) for line in rendered])
 
 
-def write_calibration(path, rendered):
+def write_calibration(path, rendered, width=WIDTH):
     """An .npz with one array, `x`, a sample a row. Zip dates are fixed, so that the same lines give the same bytes."""
     import io
     import zipfile
@@ -114,7 +120,7 @@ def write_calibration(path, rendered):
     import numpy
 
     buffer = io.BytesIO()
-    numpy.save(buffer, tensors(rendered))
+    numpy.save(buffer, tensors(rendered, width))
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo("x.npy", date_time=(1980, 1, 1, 0, 0, 0)), buffer.getvalue())
 

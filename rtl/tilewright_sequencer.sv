@@ -92,6 +92,7 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
   loops_t running_q;
   logic [LoopDepth-1:0][PositionBits-1:0] loop_begin_q, loop_end_q;
   logic [LoopDepth-1:0][LoopCountBits-1:0] loop_left_q;
+  base_step_t [LoopDepth-1:0][LoopSteps-1:0] loop_steps_q; // what the end of a run adds to base registers
   // The decoded instruction is the last of their bodies; and the one at which another run begins, as the prediction has it.
   loops_t ends_q, predicted_q;
   logic settles_q; // the instruction that is decoded next is not where the prediction saw it: loops that it is outside of are left
@@ -293,6 +294,7 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
         loop_begin_q[i] <= behind_q;
         loop_end_q[i] <= target_q[PositionBits-1:0];
         loop_left_q[i] <= count;
+        loop_steps_q[i] <= control_steps(decoded_q.instruction, bits_q);
       end
       if (advances && repeats[i]) loop_left_q[i] <= loop_left_q[i] - LoopCountBits'(1);
     end
@@ -329,13 +331,40 @@ module tilewright_sequencer import tilewright_pkg::*; import tilewright_register
     end
   end
 
+  // The end of a run adds the innermost loop's steps, of which the last one of a register counts.
+  base_step_t [LoopSteps-1:0] steps;
+  logic run_ends; // if the decoded instruction advances
+  always_comb begin : run_end
+    steps = '0;
+    run_ends = 1'b0;
+    for (int i = 0; i < LoopDepth; i++) begin
+      if (running_q[i]) begin
+        steps = loop_steps_q[i];
+        run_ends = ends[i] && !enters && !taken;
+      end
+    end
+  end
   logic signed [63:0] value; // that a base register takes
   assign value = decoded_q.control == ControlSetBase ? control_value(decoded_q.instruction, bits_q) : '0;
   for (genvar i = 0; i < BaseRegisters; i++) begin : gen_base
+    logic steps_it;
+    logic signed [31:0] amount, stepped;
+    always_comb begin
+      steps_it = 1'b0;
+      amount = '0;
+      for (int k = 0; k < LoopSteps; k++) begin
+        if (32'(steps[k].target) == i) begin
+          steps_it = run_ends;
+          amount = steps[k].amount;
+        end
+      end
+      stepped = base_q[i][31:0] + amount;
+    end
     always_ff @(posedge clk_i) begin
       if (!rst_ni) base_q[i] <= '0;
       else if (i != 0 && control && decoded_q.control == ControlSetBase && control_rd(decoded_q.instruction, bits_q) == i)
         base_q[i] <= value;
+      else if (i != 0 && advances && steps_it) base_q[i] <= 64'(stepped);
     end
   end
 

@@ -148,6 +148,13 @@ private:
     case Control::Loop:
       line("The next `length` instructions run `count` times; 0 skips them. Loops nest {} deep.\n",
            isa_.param("loop_depth"));
+      for (const auto &[number, step] : instruction_.loopSteps)
+        line("- The end of a run adds `{}` to base register `{}`.", operandName(step),
+             operandName(number));
+      if (!instruction_.loopSteps.empty())
+        line("\nLoops around that end with it add nothing. A register that the last instruction "
+             "sets is not\nadded to, register 0 stays zero, and of two steps of one register the "
+             "latter counts.\n");
       break;
     case Control::Branch:
       line("When `{}`, the instruction `offset` further on is the next.\n",

@@ -75,6 +75,15 @@ private:
     return expr;
   }
 
+  void requireRegister(const char *name, int operand, int64_t registers,
+                       const yaml::Node &control) const {
+    const Operand &names = instruction_.operands[static_cast<size_t>(operand)];
+    if (names.least < 0 || names.greatest >= registers)
+      throw UserError(control.location(),
+                      fmt::format("'{}' can name a base register that does not exist", name),
+                      "make its type index<base_registers>");
+  }
+
   void controlFlow(const yaml::Node &control) {
     static const std::map<std::string_view, Control> kinds = {{"halt", Control::Halt},
                                                               {"fence", Control::Fence},
@@ -92,10 +101,7 @@ private:
     int64_t registers = lookupIn(context_.machine.params)("base_registers", control.location());
     switch (instruction_.control) {
     case Control::SetBase: {
-      const Operand &target = instruction_.operands[static_cast<size_t>(immediate("rd", control))];
-      if (target.least < 0 || target.greatest >= registers)
-        throw UserError(control.location(), "'rd' can name a base register that does not exist",
-                        "make its type index<base_registers>");
+      requireRegister("rd", immediate("rd", control), registers, control);
       instruction_.controlValue = controlExpression("to", control);
       context_.requireHolds(*node_.find("to"), Type{true, 32}, instruction_.controlValue,
                             "a base register");
@@ -112,6 +118,11 @@ private:
         if (context_.range(immediate(name, control)).least < 0)
           throw UserError(control.location(), fmt::format("'{}' can be negative", name),
                           "make its type unsigned");
+      for (const auto &[name, step] : {std::pair("r0", "step0"), std::pair("r1", "step1")})
+        if (instruction_.operandIndex(name) >= 0) {
+          instruction_.loopSteps.emplace_back(immediate(name, control), immediate(step, control));
+          requireRegister(name, instruction_.loopSteps.back().first, registers, control);
+        }
       break;
     default:
       break;

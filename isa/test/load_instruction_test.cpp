@@ -12,7 +12,7 @@ INSTANTIATE_TEST_SUITE_P(
     Instruction, LoadChange,
     testing::Values(
         ChangeCase{"SameOpcode", instruction("vsub"), "\"0x71\"", "\"0x70\"", "op: ^\"0x70\"",
-                   "'vadd' and 'vsub' have the same opcode 0x70\n  fix: 0x07 is free"},
+                   "'vadd' and 'vsub' have the same opcode 0x70\n  fix: 0x08 is free"},
         ChangeCase{"OpcodeTooLarge", instruction("vsub"), "\"0x71\"", "\"0x100\"", "op: ^\"0x100\"",
                    "the opcode 0x100 does not fit in 8 bits"},
         ChangeCase{"OpcodeNegative", instruction("vsub"), "\"0x71\"", "\"-1\"", "op: ^\"-1\"",

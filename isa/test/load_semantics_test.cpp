@@ -93,6 +93,13 @@ INSTANTIATE_TEST_SUITE_P(
                    "control: ^\"loop\"", "the immediate 'count' is missing: this form needs it"},
         ChangeCase{"LoopBackwards", instruction("loop"), "type: \"u24\"", "type: \"i24\"",
                    "control: ^\"loop\"", "'count' can be negative\n  fix: make its type unsigned"},
+        ChangeCase{"LoopWithoutStep", instruction("loop.step"), "  step1: {", "  more: {",
+                   "control: ^\"loop\"", "the immediate 'step1' is missing: this form needs it"},
+        ChangeCase{"StepOfNoBaseRegister", instruction("loop.step"),
+                   "r1: { kind: \"imm\", type: \"index<base_registers>\"",
+                   "r1: { kind: \"imm\", type: \"u4\"", "control: ^\"loop\"",
+                   "'r1' can name a base register that does not exist\n  fix: make its type "
+                   "index<base_registers>"},
         ChangeCase{"BranchWithoutCondition", instruction("branch"),
                    ", when: \"(x[rs] == 0) != (negate == 1)\"", "", "control: ^\"branch\"",
                    "key 'when' is missing: control \"branch\" needs it"},

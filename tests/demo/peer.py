@@ -11,13 +11,12 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 
 
 def cut_softmax(model, path):
-    """Writes the model without the softmax at its end: its outputs are the logits, [samples, classes]."""
+    """Writes the model without the softmax at its end: its outputs are the logits, in the same shape."""
     loaded = onnx.load(model)
-    (softmax,) = (node for node in loaded.graph.node if node.op_type == "Softmax")
-    at = list(loaded.graph.node).index(softmax)
-    del loaded.graph.node[at:], loaded.graph.output[:]
-    loaded.graph.output.append(
-        onnx.helper.make_tensor_value_info(softmax.input[0], onnx.TensorProto.FLOAT, ["samples", "classes"]))
+    at = max(index for index, node in enumerate(loaded.graph.node) if node.op_type == "Softmax")
+    (output,) = loaded.graph.output
+    output.name = loaded.graph.node[at].input[0]
+    del loaded.graph.node[at:]
     onnx.checker.check_model(loaded)
     onnx.save(loaded, path)
 

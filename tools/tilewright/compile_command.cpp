@@ -207,6 +207,9 @@ static std::string tableOf(const CompileResult &result) {
     table =
         fmt::format("precision {}: fake quantization gives {:.1f} dB with 8 bits between operators",
                     nameOf(choice->precision), choice->standard);
+    if (choice->withExactOperands)
+      table += fmt::format(", {:.1f} dB with 16 for what some products read ({} tensors)",
+                           *choice->withExactOperands, choice->exactOperands);
     if (choice->mixed)
       table += fmt::format(", {:.1f} dB with 16 of which products take 8", *choice->mixed);
     if (choice->extended)

@@ -10,10 +10,13 @@
 namespace tilewright {
 
 // Ends `context` and puts `next` in its place, with the same modules: operations, attributes and
-// locations. `next` has their dialects loaded. Those of `modules` that are null stay null; any
-// other module of `context` must be gone.
+// locations; float weights become resources (constant_floats.h). `next` has their dialects loaded.
+// Those of `modules` that are null stay null; any other module of `context` must be gone.
 void changeContext(std::unique_ptr<mlir::MLIRContext> &context,
                    std::unique_ptr<mlir::MLIRContext> next,
                    llvm::ArrayRef<mlir::OwningOpRef<mlir::ModuleOp> *> modules);
+
+// The module in a context that has its dialects loaded; its own one keeps what it had.
+void enterContext(mlir::MLIRContext &context, mlir::OwningOpRef<mlir::ModuleOp> &module);
 
 } // namespace tilewright

@@ -22,6 +22,7 @@
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
 #include <fmt/format.h>
+#include <future>
 #include <malloc.h>
 #include <memory>
 
@@ -94,8 +95,10 @@ private:
     std::optional<SelectionReport> selection;
     if (!named.empty())
       selection.emplace(isa, *module_);
+    std::future<std::optional<int64_t>> standard =
+        std::async([&] { return standard_ ? cyclesOfStandard(isa) : std::nullopt; });
     NpuProgram made = schedule(isa, target);
-    comparePrecisions(isa, made.program);
+    comparePrecisions(standard.get(), made.program);
     summarize(made.program, isa, &made);
     for (const std::string &name : named)
       result_.overlayUse += useOf(name, made.program, isa, *selection);
@@ -171,6 +174,11 @@ private:
       return quantize(*module_, data, quantization, &result_.quantization, options_.times,
                       &standard_);
     });
+    if (standard_) {
+      standardContext_ = makeContext();
+      loadModelDialects(*standardContext_);
+      enterContext(*standardContext_, standard_);
+    }
     leaveConstants();
     phases_.ended("quantize", *module_);
   }
@@ -180,7 +188,7 @@ private:
   void leaveConstants() {
     std::unique_ptr<mlir::MLIRContext> next = makeContext();
     loadModelDialects(*next);
-    changeContext(context_, std::move(next), {&module_, &standard_});
+    changeContext(context_, std::move(next), {&module_});
     // Of what weights took later phases use little: it stands elsewhere, partly with threads.
     malloc_trim(0);
   }
@@ -188,25 +196,27 @@ private:
   // Another precision was chosen for its exactness. What it costs should not be found out from the
   // run: the module of standard precision is scheduled and estimated as well, not checked or
   // written. Without layer fusion, which takes most of the time to plan and only makes it faster:
-  // it takes so many cycles at most.
-  void comparePrecisions(const isa::Isa &isa, const Program &chosen) {
-    if (!standard_)
-      return;
-    PrecisionCost cost;
-    for (const LayerInfo &layer : chosen.layers)
-      cost.chosenCycles += layer.estimateCycles;
+  // it takes so many cycles at most. Beside the schedule of the other module, in a context of its
+  // own. Nothing where it cannot be scheduled: of the program that is made, nothing is wrong.
+  std::optional<int64_t> cyclesOfStandard(const isa::Isa &isa) const {
     try {
       Phases silent(options_.model, nullptr, nullptr);
       silent.run(*standard_, createTosaToKernelPass());
       silent.run(*standard_, createKernelFusePass(std::make_shared<Selection>(isa)));
       const Schedule plan =
           tilewright::schedule(*standard_, isa, {options_.buffering, false, nullptr});
-      cost.standardCycles =
-          estimateCycles(plan.stream, isa, timing::makeTimings(isa), plan.dramBytes);
+      return estimateCycles(plan.stream, isa, timing::makeTimings(isa), plan.dramBytes);
     } catch (const UserError &) {
-      return; // of the program that was made, nothing is wrong
+      return std::nullopt;
     }
-    result_.precisionCost = cost;
+  }
+  void comparePrecisions(std::optional<int64_t> standardCycles, const Program &chosen) {
+    if (!standardCycles)
+      return;
+    PrecisionCost &cost = result_.precisionCost.emplace();
+    cost.standardCycles = *standardCycles;
+    for (const LayerInfo &layer : chosen.layers)
+      cost.chosenCycles += layer.estimateCycles;
   }
 
   void select(const isa::Isa &isa) {
@@ -329,9 +339,9 @@ private:
 
   const CompileOptions &options_;
   Phases phases_;
-  std::unique_ptr<mlir::MLIRContext> context_; // of both modules
+  std::unique_ptr<mlir::MLIRContext> context_, standardContext_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
-  mlir::OwningOpRef<mlir::ModuleOp> standard_; // see comparePrecisions; mostly empty
+  mlir::OwningOpRef<mlir::ModuleOp> standard_; // see cyclesOfStandard; mostly empty
   CompileResult result_;
 };
 

@@ -1,11 +1,15 @@
 // Modules in another context are what they were.
 #include "change_context.h"
 
+#include "tilewright/compiler/tosa/constant_floats.h"
+#include "tilewright/compiler/tosa/constants.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/Parser/Parser.h"
 
 #include <gtest/gtest.h>
+#include <numeric>
 #include <string>
 
 namespace tilewright {
@@ -58,6 +62,25 @@ TEST_F(ChangeContext, PutsTheNextContextInPlace) {
   changeContext(context_, std::move(next), {&module});
   EXPECT_EQ(context_.get(), expected);
   EXPECT_EQ(module->getContext(), expected);
+}
+
+TEST_F(ChangeContext, KeepsFloatWeightsInAResourceThatTheirReadersShare) {
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(context_.get()));
+  std::vector<float> values(size_t(1) << 18);
+  std::iota(values.begin(), values.end(), 0.0f);
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module->getBody());
+  for (int i = 0; i < 2; ++i)
+    makeFloats(builder, builder.getUnknownLoc(), {1 << 9, 1 << 9}, llvm::ArrayRef(values));
+  changeContext(context_, makeContext(), {&module});
+  std::vector<mlir::tosa::ConstOp> constants(module->getOps<mlir::tosa::ConstOp>().begin(),
+                                             module->getOps<mlir::tosa::ConstOp>().end());
+  ASSERT_EQ(constants.size(), 2u);
+  EXPECT_TRUE(llvm::isa<mlir::DenseResourceElementsAttr>(constants[0].getValues()));
+  EXPECT_EQ(constants[0].getValues(), constants[1].getValues());
+  EXPECT_TRUE(ConstantFloats::of(constants[0])->elements() == llvm::ArrayRef(values));
+  giveUp(constants[0].getValues());
+  EXPECT_EQ(ConstantFloats::of(constants[0])->size(), 0u);
 }
 
 TEST_F(ChangeContext, LeavesNoModuleNone) {

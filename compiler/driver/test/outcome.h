@@ -50,7 +50,7 @@ inline NetworkOutcome outcomeOf(const std::string &text, const std::string &targ
   DramImage dram(program);
   const TensorInfo &input = program.inputs[0], &output = program.outputs[0];
   auto bytesOf = [](const TensorInfo &tensor) {
-    size_t bytes = 1;
+    auto bytes = static_cast<size_t>(byteSize(tensor.dtype));
     for (int64_t extent : tensor.shape)
       bytes *= static_cast<size_t>(extent);
     return bytes;

@@ -56,7 +56,11 @@ Tensor constantTensor(Operation *constant) {
 }
 
 const char *storedData(Operation *constant) {
-  auto dense = dyn_cast<DenseElementsAttr>(cast<tosa::ConstOp>(constant).getValues());
+  ElementsAttr values = cast<tosa::ConstOp>(constant).getValues();
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(values);
+      resource && resource.getElementType().isF32())
+    return resource.getData().data();
+  auto dense = dyn_cast<DenseElementsAttr>(values);
   bool isPlain = dense && !dense.isSplat() && !dense.getElementType().isInteger(1);
   return isPlain ? dense.getRawData().data() : nullptr;
 }

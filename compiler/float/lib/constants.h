@@ -13,8 +13,8 @@ std::optional<DType> dtypeOf(mlir::Type elementType);
 // The value of a `tosa.const`.
 Tensor constantTensor(mlir::Operation *constant);
 
-// Where its elements stand as a tensor has them, as long as its context lives; null where they
-// stand otherwise.
+// Where its elements stand as a tensor has them, as long as its context lives or until they are
+// given up (constant_floats.h); null where they stand otherwise.
 const char *storedData(mlir::Operation *constant);
 
 } // namespace tilewright::float_kernels

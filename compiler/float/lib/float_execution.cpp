@@ -185,6 +185,29 @@ public:
     return other;
   }
 
+  std::unique_ptr<FloatExecutable> showing(const std::vector<size_t> &watched) const override {
+    auto other = std::make_unique<Executable>(*this);
+    auto isLeftOut = [&](const Shown &value) { return !llvm::is_contained(watched, value.index); };
+    llvm::erase_if(other->shownFirst_, isLeftOut);
+    other->outputs_.clear();
+    other->calls_.clear();
+    llvm::DenseSet<size_t> read; // buffers, by calls behind
+    for (Call call : llvm::reverse(calls_)) {
+      llvm::erase_if(call.shown, isLeftOut);
+      bool isNeeded = !call.shown.empty();
+      for (const Result &result : call.results)
+        isNeeded |= read.erase(result.buffer);
+      if (!isNeeded)
+        continue;
+      for (Operand operand : call.operands)
+        if (operand.kind == Operand::Buffer)
+          read.insert(operand.index);
+      other->calls_.push_back(std::move(call));
+    }
+    std::reverse(other->calls_.begin(), other->calls_.end());
+    return other;
+  }
+
 private:
   template <typename At>
   static void invoke(const Call &call, int64_t block, std::vector<Tensor> &buffers, At at) {

@@ -376,6 +376,22 @@ TEST_F(FloatExecution, RunsWithOtherConstants) {
   EXPECT_THROW(executable->withConstants({{constant, tensor({1}, {10})}}), std::logic_error);
 }
 
+TEST_F(FloatExecution, ShowsSomeOfTheWatchedValues) {
+  auto executable = compile(sums, {"tosa.abs", "tosa.add"});
+  FloatExecutable::Workspace workspace;
+  std::vector<size_t> shown;
+  std::vector<float> values;
+  auto visit = [&](size_t index, Tensor &tensor) {
+    shown.push_back(index);
+    values = floats(tensor);
+  };
+  EXPECT_THAT(executable->showing({0})->run({tensor({2}, {-1, 4})}, workspace, visit),
+              ::testing::IsEmpty());
+  EXPECT_THAT(shown, ElementsAre(0));
+  EXPECT_THAT(values, ElementsAre(1, 4));
+  EXPECT_THAT(workspace.buffers.back().bytes, ::testing::IsEmpty()); // the sum is not made
+}
+
 TEST_F(FloatExecution, NamesTheOperatorThatCannotRun) {
   try {
     compile(R"(

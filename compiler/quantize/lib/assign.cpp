@@ -25,6 +25,13 @@ public:
 
   ParameterMap run() {
     Block &block = main_.getBody().front();
+    for (Value result : block.getTerminator()->getOperands()) {
+      Value made = result;
+      while (isa_and_nonnull<tosa::ReshapeOp, tosa::TransposeOp>(made.getDefiningOp()))
+        made = made.getDefiningOp()->getOperand(0);
+      if (made.getDefiningOp<tosa::ConcatOp>() && !tellsPartsApart(made, stepOf(made)))
+        leaveNarrow(result);
+    }
     for (Value argument : block.getArguments())
       map_[argument] = ownParameters(argument);
     for (Operation &op : block.without_terminator())
@@ -39,6 +46,36 @@ public:
   }
 
 private:
+  double stepOf(Value value) const {
+    const Histogram &histogram = statistics_.histograms.find(value)->second;
+    return asymmetric8(histogram.low, histogram.high).scale;
+  }
+
+  // Whether steps of so much are much coarser than 8 bits of one of the concatenation's parts.
+  bool tellsPartsApart(Value concat, double step) const {
+    return llvm::any_of(concat.getDefiningOp()->getOperands(), [&](Value part) {
+      while (!statistics_.histograms.contains(part)) {
+        Operation *op = part.getDefiningOp();
+        if (!op || op->getNumOperands() == 0)
+          return false;
+        part = op->getOperand(0); // has the same range
+      }
+      return step > coarser * stepOf(part) ||
+             (part.getDefiningOp<tosa::ConcatOp>() && tellsPartsApart(part, step));
+    });
+  }
+
+  // What comes to the caller by way of a concatenation of 8 bits.
+  void leaveNarrow(Value value) {
+    if (!plan_.outputs.contains(value))
+      return;
+    narrow_.insert(value);
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<tosa::ConcatOp, tosa::ReshapeOp, tosa::TransposeOp>(op))
+      for (Value operand : op->getOperands())
+        leaveNarrow(operand);
+  }
+
   void visit(Operation *op) {
     if (op->hasTrait<OpTrait::ConstantLike>() || plan_.folded.contains(op))
       return;
@@ -89,24 +126,22 @@ private:
 
   Parameters anchorParameters(Value result) {
     const Histogram &histogram = statistics_.histograms.find(result)->second;
-    double magnitude = std::max(-histogram.low, histogram.high);
     if (plan_.sums.contains(result))
       return {1, 0, 32};
     if (plan_.roots.contains(result)) {
       const Range used = usedRange({histogram.low, histogram.high}, functionsOf(result));
       return symmetric(headroom * std::max(std::fabs(used.low), std::fabs(used.high)), 16);
     }
-    return plan_.outputs.contains(result) ? symmetric(headroom * magnitude, 16)
-                                          : ownParameters(result);
+    return ownParameters(result);
   }
 
   Parameters ownParameters(Value value) {
     const Histogram &histogram = statistics_.histograms.find(value)->second;
+    if (plan_.outputs.contains(value) && !narrow_.contains(value))
+      return symmetric(headroom * std::max(-histogram.low, histogram.high), 16);
     if (!plan_.wide.contains(value)) {
-      constexpr int64_t many = 1 << 20; // elements, whose tails are known
       QuantizeOptions options = options_;
-      if (options.method == Calibration::MinMax && plan_.tailed.contains(value) &&
-          histogram.total() >= many)
+      if (options.method == Calibration::MinMax && histogram.total() > 0) // counted for its tails
         options.method = Calibration::Mse;
       return chooseParameters(histogram, options, functionsOf(value));
     }
@@ -156,10 +191,12 @@ private:
         return user == concat || (follows(user) && rootOf(user->getResult(0), concat) == operand);
       });
       bool isOwn = llvm::is_contained(plan_.ranged, operand) &&
+                   map_.lookup(operand).bits >= parameters.bits &&
                    (isOnlyUser || !isa_and_nonnull<tosa::ConcatOp>(op));
       if (!isOwn || shared_.contains(operand) ||
           (!isOnlyUser && !losesLittle(map_.lookup(operand), parameters))) {
-        if (moved.hasOneUse() && moved != operand && grows(moved.getDefiningOp())) {
+        const bool isWidened = map_.lookup(moved).bits < parameters.bits;
+        if (moved.hasOneUse() && moved != operand && (isWidened || grows(moved.getDefiningOp()))) {
           map_[moved] = parameters;
           brought_.insert(moved);
         }
@@ -194,8 +231,8 @@ private:
   }
 
   // Hardly more than a bit, and hardly anything at the ends.
+  static constexpr double coarser = 3, kept = 0.75;
   static bool losesLittle(const Parameters &own, const Parameters &other) {
-    constexpr double coarser = 3, kept = 0.75;
     return own.bits == 8 && other.bits == 8 && other.scale <= coarser * own.scale &&
            other.lowest() <= kept * own.lowest() && other.highest() >= kept * own.highest();
   }
@@ -205,11 +242,31 @@ private:
   const Statistics &statistics_;
   const QuantizeOptions &options_;
   ParameterMap map_;
+  DenseSet<Value> narrow_;  // outputs of 8 bits all the same
   DenseSet<Value> shared_;  // with a concatenation, of what others read, too
   DenseSet<Value> brought_; // to a concatenation's parameters, where their operands have others
 };
 
+// Whether an anchor leaves more bits than the range is cut for.
+bool hasMoreThan8Bits(const Plan &plan, Value value) {
+  return plan.anchorOf(value) &&
+         (plan.sums.contains(value) || plan.roots.contains(value) || plan.outputs.contains(value));
+}
+
 } // namespace
+
+llvm::DenseSet<Value> countedValues(const Plan &plan, const QuantizeOptions &options,
+                                    size_t samples) {
+  constexpr int64_t many = 1 << 20; // elements, whose tails are known
+  llvm::DenseSet<Value> counted;
+  for (Value value : plan.ranged)
+    if (!plan.wide.contains(value) && !hasMoreThan8Bits(plan, value) &&
+        (options.method != Calibration::MinMax ||
+         (plan.tailed.contains(value) &&
+          tensorType(value).getNumElements() * static_cast<int64_t>(samples) >= many)))
+      counted.insert(value);
+  return counted;
+}
 
 ParameterMap assignParameters(func::FuncOp main, const Plan &plan, const Statistics &statistics,
                               const QuantizeOptions &options) {

@@ -140,6 +140,10 @@ private:
   }
 
   void emitSoftmax(IntegerBuilder &integer, Operation *op, const Softmax &softmax) {
+    if (softmax.isLong)
+      return define(op->getResult(0),
+                    buildSoftmaxOfLongRows(integer, operand(integer, softmax.input), softmax.axis,
+                                           parameters_.lookup(op->getResult(0))));
     const Sum logits = sumOf(integer, softmax.input);
     if (softmax.product)
       scores_[softmax.product] = {logits, softmax.axis, softmax.block};

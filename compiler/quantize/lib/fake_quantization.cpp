@@ -75,8 +75,9 @@ std::vector<Value> decidingValues(func::FuncOp main, const Plan &plan) {
 
 template <typename Change>
 std::vector<std::vector<Tensor>> FakeQuantization::run(const FloatExecutable &executable,
-                                                       const Change &change) const {
+                                                       const Change &change, size_t most) const {
   std::vector<std::vector<Tensor>> found = observed_.further;
+  found.resize(std::min(found.size(), most));
   std::vector<FloatExecutable::Workspace> workspaces(threads_);
   parallelFor(threads_, found.size(), [&](unsigned worker, size_t sample) {
     executable.run(samples_[sample], workspaces[worker], [&](size_t index, Tensor &tensor) {
@@ -89,25 +90,8 @@ std::vector<std::vector<Tensor>> FakeQuantization::run(const FloatExecutable &ex
   return found;
 }
 
-std::optional<double> FakeQuantization::decibelsOf(IntegerModule &integer,
-                                                   const ParameterMap &parameters) const {
-  llvm::DenseMap<Value, const std::vector<double> *> factors;
-  for (const Correspondence &value : integer.values)
-    factors[value.real] = &value.channelFactors;
-  std::vector<std::optional<Rounder>> rounders;
-  for (Value value : observed_.watched) {
-    Parameters own = parameters.lookup(value);
-    const std::vector<double> *scaled = factors.lookup(value);
-    bool isRounded = own.bits == 8 && (scaled || isa<BlockArgument>(value));
-    rounders.push_back(isRounded
-                           ? std::optional<Rounder>({own, scaled ? *scaled : std::vector<double>()})
-                           : std::nullopt);
-  }
-  std::vector<std::vector<Tensor>> found = run(
-      *executable_.withConstants(std::move(integer.constants)), [&](size_t index, Tensor &tensor) {
-        if (rounders[index])
-          (*rounders[index])(tensor);
-      });
+std::pair<double, double>
+FakeQuantization::signalAndNoise(const std::vector<std::vector<Tensor>> &found) const {
   double signal = 0, noise = 0;
   for (size_t sample = 0; sample < found.size(); ++sample)
     for (size_t i = 0; i < found[sample].size(); ++i)
@@ -117,10 +101,80 @@ std::optional<double> FakeQuantization::decibelsOf(IntegerModule &integer,
         signal += x * x;
         noise += error * error;
       }
+  return {signal, noise};
+}
+
+using Rounders = std::vector<std::optional<Rounder>>;
+
+// Of the watched values, those that are rounded to 8 bits.
+static Rounders roundersOf(const IntegerModule &integer, const ParameterMap &parameters,
+                           ArrayRef<Value> watched) {
+  llvm::DenseMap<Value, const std::vector<double> *> factors;
+  for (const Correspondence &value : integer.values)
+    factors[value.real] = &value.channelFactors;
+  Rounders rounders;
+  for (Value value : watched) {
+    Parameters own = parameters.lookup(value);
+    const std::vector<double> *scaled = factors.lookup(value);
+    bool isRounded = own.bits == 8 && (scaled || isa<BlockArgument>(value));
+    rounders.push_back(isRounded
+                           ? std::optional<Rounder>({own, scaled ? *scaled : std::vector<double>()})
+                           : std::nullopt);
+  }
+  return rounders;
+}
+
+std::optional<double> FakeQuantization::decibelsOf(IntegerModule &integer,
+                                                   const ParameterMap &parameters) const {
+  const Rounders rounders = roundersOf(integer, parameters, observed_.watched);
+  const auto [signal, noise] = signalAndNoise(run(
+      *executable_.withConstants(std::move(integer.constants)), [&](size_t index, Tensor &tensor) {
+        if (rounders[index])
+          (*rounders[index])(tensor);
+      }));
   if (!(signal > 0) || !std::isfinite(noise))
     return std::nullopt;
   constexpr double exact = 200;
   return noise > 0 ? std::min(10 * std::log10(signal / noise), exact) : exact;
+}
+
+// Noise of tensors adds up: of halves that make little, no tensor makes much.
+std::vector<Value> FakeQuantization::loudest(const IntegerModule &integer,
+                                             const ParameterMap &parameters,
+                                             ArrayRef<Value> candidates) const {
+  constexpr size_t fewSamples = 4, mostValues = 8, mostRuns = 80;
+  constexpr double share = 1.0 / 16; // of all noise
+  const Rounders rounders = roundersOf(integer, parameters, observed_.watched);
+  std::vector<size_t> indices;
+  for (size_t i = 0; i < rounders.size(); ++i)
+    if (rounders[i] && llvm::is_contained(candidates, observed_.watched[i]))
+      indices.push_back(i);
+  size_t runs = 0;
+  auto noiseOf = [&](const auto &isRounded) {
+    ++runs;
+    const auto change = [&](size_t index, Tensor &tensor) {
+      if (rounders[index] && isRounded(index))
+        (*rounders[index])(tensor);
+    };
+    return signalAndNoise(run(executable_, change, fewSamples)).second;
+  };
+  const double least = share * noiseOf([](size_t) { return true; });
+  std::vector<Value> found;
+  std::vector<ArrayRef<size_t>> groups{indices};
+  while (!groups.empty() && found.size() <= mostValues && runs < mostRuns) {
+    const ArrayRef<size_t> group = groups.back();
+    groups.pop_back();
+    if (group.empty() ||
+        !(noiseOf([&](size_t index) { return llvm::is_contained(group, index); }) > least))
+      continue;
+    if (group.size() == 1) {
+      found.push_back(observed_.watched[group[0]]);
+      continue;
+    }
+    groups.push_back(group.drop_front(group.size() / 2));
+    groups.push_back(group.take_front(group.size() / 2));
+  }
+  return groups.empty() && found.size() <= mostValues ? found : std::vector<Value>();
 }
 
 } // namespace tilewright::quantization

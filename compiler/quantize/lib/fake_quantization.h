@@ -28,11 +28,18 @@ public:
   // finite. Takes `integer`'s constants away: nobody else reads them.
   std::optional<double> decibelsOf(IntegerModule &integer, const ParameterMap &parameters) const;
 
+  // Of `candidates`, few whose rounding makes most of the noise that rounding all tensors makes;
+  // none where many do alike.
+  std::vector<mlir::Value> loudest(const IntegerModule &integer, const ParameterMap &parameters,
+                                   llvm::ArrayRef<mlir::Value> candidates) const;
+
 private:
   // The deciding values of each sample that `observed` has them of.
   template <typename Change>
-  std::vector<std::vector<Tensor>> run(const FloatExecutable &executable,
-                                       const Change &change) const;
+  std::vector<std::vector<Tensor>> run(const FloatExecutable &executable, const Change &change,
+                                       size_t most = SIZE_MAX) const;
+  // Of what was found beside what is right.
+  std::pair<double, double> signalAndNoise(const std::vector<std::vector<Tensor>> &found) const;
 
   const FloatExecutable &executable_;
   const Observations &observed_;

@@ -69,9 +69,10 @@ IntegerFilter IntegerFilters::filterFor(Operation *op, Value result, const Param
     found.input = narrowedParameters(statistics_, read, found.factors, plan_.precision);
   } else {
     std::tie(found.factors, found.input) = highPartOf(statistics_, read, x, strengthFor(op));
-    constexpr int64_t maxStackedChannels = 32; // worth copying for one convolution
-    found.isStacked =
-        isPointwise(op) && tensorType(op->getOperand(1)).getShape().back() <= maxStackedChannels;
+    // A byte each of three parts is written and read, or of two parts and four of sums.
+    ArrayRef<int64_t> weights = tensorType(op->getOperand(1)).getShape();
+    const int64_t apart = 2 * weights.back() + 8 * weights.front(), stacked = 6 * weights.back();
+    found.isStacked = isPointwise(op) && stacked <= apart;
   }
   found.filter = filterOf(op, result, found.factors);
   if (found.isStacked) {

@@ -19,29 +19,36 @@ Sum logitsFor(IntegerBuilder &integer, const Sum &exact, double deepest) {
   return coarsened(integer, exact, deepest / most);
 }
 
-// exp(logits - greatest), at most `unitOfTables`; `deepest`: how far below the greatest it may be
-// taken for 0.
-Value powersOf(IntegerBuilder &integer, const Sum &logits, Value greatest, double deepest) {
+// logits - greatest, from -deepest to 0, spread over all 16-bit integers.
+Value indexOf(IntegerBuilder &integer, const Sum &logits, Value greatest, double deepest) {
   constexpr double indices = 65536;
   const double factor = indices * logits.scale / deepest;
-  Value index;
   constexpr double coarse =
       16; // indices a step: beyond, the greatest logit would miss the last one
   if (factor > coarse) {
     Value difference = integer.binary<tosa::SubOp>(logits.value, greatest);
     Value below = integer.rescaleSum(difference, {2 * logits.magnitude}, {factor}, {1, 0, 32});
     constexpr int64_t last = INT16_MAX;
-    index = integer.rescale(integer.binary<tosa::AddOp>(below, integer.scalarLike(below, 32, last)),
-                            0, {1}, {1, 0, 16});
-  } else {
-    // The middle of the table's range, of each row instead of each element.
-    const double half = deepest / 2 / logits.scale;
-    Value middle = integer.binary<tosa::SubOp>(
-        greatest, integer.scalarLike(greatest, 32, static_cast<int64_t>(half)));
-    Value centered = integer.binary<tosa::SubOp>(logits.value, middle);
-    index = integer.rescaleSum(centered, {2 * logits.magnitude + half}, {factor}, {1, 0, 16});
+    return integer.rescale(integer.binary<tosa::AddOp>(below, integer.scalarLike(below, 32, last)),
+                           0, {1}, {1, 0, 16});
   }
+  // The middle of the table's range, of each row instead of each element.
+  const double half = deepest / 2 / logits.scale;
+  Value middle = integer.binary<tosa::SubOp>(
+      greatest, integer.scalarLike(greatest, 32, static_cast<int64_t>(half)));
+  Value centered = integer.binary<tosa::SubOp>(logits.value, middle);
+  return integer.rescaleSum(centered, {2 * logits.magnitude + half}, {factor}, {1, 0, 16});
+}
+
+// The exponentials of an index's differences, at most `unitOfTables`.
+Value powersAt(IntegerBuilder &integer, Value index, double deepest) {
   return tableOfUnits(integer, index, [=](double x) { return std::exp(deepest * (x - 1)); });
+}
+
+// exp(logits - greatest), at most `unitOfTables`; `deepest`: how far below the greatest it may be
+// taken for 0.
+Value powersOf(IntegerBuilder &integer, const Sum &logits, Value greatest, double deepest) {
+  return powersAt(integer, indexOf(integer, logits, greatest, deepest), deepest);
 }
 
 Value greatestOf(IntegerBuilder &integer, const Sum &logits, int64_t axis) {
@@ -50,24 +57,41 @@ Value greatestOf(IntegerBuilder &integer, const Sum &logits, int64_t axis) {
 
 } // namespace
 
-Value buildSoftmax(IntegerBuilder &integer, const Sum &logits, int64_t axis,
-                   const Parameters &output) {
-  constexpr double deepest = 16; // exp(-16) is 1e-7: below the result's last bit
-  const Sum coarse = logitsFor(integer, logits, deepest);
-  Value power = powersOf(integer, coarse, greatestOf(integer, coarse, axis), deepest);
-  const auto count = double(tensorType(logits.value).getShape()[axis]);
+// Powers, which are divided by their sum; `summands`: the same powers.
+static Value divided(IntegerBuilder &integer, Value powers, Value summands, int64_t axis,
+                     const Parameters &output) {
+  const auto count = double(tensorType(powers).getShape()[axis]);
   const int spare =
       std::max(0, static_cast<int>(std::ceil(std::log2(unitOfTables * count) - sumBits)));
-  Value summand = power;
   if (spare > 0)
-    summand = integer.shiftRight(power, integer.scalarLike(power, 32, spare));
+    summands = integer.shiftRight(summands, integer.scalarLike(summands, 32, spare));
   const double one = std::ldexp(unitOfTables, -spare);
-  Sum inverse = powerOf(integer, {integer.reduce<tosa::ReduceSumOp>(summand, axis), 1, one * count},
-                        {1, 0, -1}, one / 2);
+  Sum inverse =
+      powerOf(integer, {integer.reduce<tosa::ReduceSumOp>(summands, axis), 1, one * count},
+              {1, 0, -1}, one / 2);
   constexpr int shift = 22; // of 22 bits times 30
-  Value quotient = integer.multiply(power, inverse.value, shift);
+  Value quotient = integer.multiply(powers, inverse.value, shift);
   const double factor = std::ldexp(inverse.scale, shift - spare);
   return integer.rescale(quotient, 0, {factor / output.scale}, output);
+}
+
+constexpr double deepestOfRows = 16; // exp(-16) is 1e-7: below the result's last bit
+
+Value buildSoftmax(IntegerBuilder &integer, const Sum &logits, int64_t axis,
+                   const Parameters &output) {
+  const Sum coarse = logitsFor(integer, logits, deepestOfRows);
+  Value powers = powersOf(integer, coarse, greatestOf(integer, coarse, axis), deepestOfRows);
+  return divided(integer, powers, powers, axis, output);
+}
+
+Value buildSoftmaxOfLongRows(IntegerBuilder &integer, const Quantized &logits, int64_t axis,
+                             const Parameters &output) {
+  Value greatest = greatestOf(integer, widened(integer, logits), axis);
+  auto powers = [&] {
+    return powersOf(integer, widened(integer, logits), greatest, deepestOfRows);
+  };
+  Value summands = powers();
+  return divided(integer, powers(), summands, axis, output);
 }
 
 constexpr double greatestExponential = 255;

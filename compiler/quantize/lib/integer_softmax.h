@@ -11,6 +11,11 @@ namespace tilewright::quantization {
 mlir::Value buildSoftmax(IntegerBuilder &integer, const Sum &logits, int64_t axis,
                          const Parameters &output);
 
+// The same of 16 bits, where 32 bits of a row fill the accumulators: nothing of a row's length has
+// more than 16 bits but on the way from one operator to the next. Exponentials are taken twice.
+mlir::Value buildSoftmaxOfLongRows(IntegerBuilder &integer, const Quantized &logits, int64_t axis,
+                                   const Parameters &output);
+
 // The same without the division, for a product of matrices that takes the quotient behind it: 8
 // bits of exp(logits - max), and their sum. Dividing rounded exponentials by their own sum keeps
 // what probabilities in 8 bits lose where there are many of them.

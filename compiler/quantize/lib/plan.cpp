@@ -113,7 +113,7 @@ class Planner {
 public:
   Planner(func::FuncOp main, Precision precision) : main_(main), precision_(precision) {}
 
-  Plan run() {
+  Plan run(ArrayRef<Value> exact) {
     for (Operation &op : main_.getBody().front())
       if (std::optional<Softmax> softmax = matchSoftmax(&op)) {
         plan_.folded.insert(softmax->members.begin(), softmax->members.end());
@@ -128,6 +128,7 @@ public:
     for (auto &[op, softmax] : plan_.softmaxes) {
       traceProduct(op, softmax);
       softmax.isWide = takesWide(op->getResult(0));
+      traceLongRows(op, softmax);
     }
     traceSums();
     for (auto &[op, anchor] : plan_.anchors)
@@ -140,6 +141,9 @@ public:
     plan_.precision = precision_;
     if (precision_ != Precision::Standard)
       traceWide();
+    for (Value value : exact)
+      if (llvm::is_contained(plan_.ranged, value) && mayBeExact(value))
+        plan_.wide.insert(value);
     return std::move(plan_);
   }
 
@@ -333,6 +337,28 @@ private:
     return ((length + count - 1) / count + step - 1) / step * step;
   }
 
+  // Rows of 32 bits that nothing divides would fill the accumulators, and go through DRAM between
+  // one operator and the next.
+  void traceLongRows(Operation *last, Softmax &softmax) {
+    ArrayRef<int64_t> shape = tensorType(last->getResult(0)).getShape();
+    if (softmax.product || softmax.axis != static_cast<int64_t>(shape.size()) - 1 ||
+        shape.back() <= longestRow)
+      return;
+    Value value = softmax.input;
+    std::vector<Value> way{value};
+    while (auto reshape = value.getDefiningOp<tosa::ReshapeOp>()) {
+      value = reshape.getInput1();
+      way.push_back(value);
+    }
+    Operation *anchor = plan_.anchorOf(value);
+    if (!anchor || !isLogits(value))
+      return;
+    const Anchor &made = plan_.anchors.find(anchor)->second;
+    softmax.isLong = made.low == -HUGE_VAL && made.high == HUGE_VAL;
+    if (softmax.isLong)
+      plan_.outputs.insert(way.begin(), way.end());
+  }
+
   static bool isProduct(Operation *op) {
     return isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp, tosa::MatMulOp>(op);
   }
@@ -361,6 +387,7 @@ private:
       const bool isNarrow = precision_ == Precision::Mixed &&
                             (isReadNarrow(anchor.result) || isBehindConvolution(op));
       if (!isClamped && isOwnSum && !anchor.result.use_empty() && !isNarrow &&
+          !plan_.outputs.contains(anchor.result) &&
           takesSum(anchor.result, before, before.lookup(op), way))
         plan_.sums.insert(way.begin(), way.end());
       if (isLogits(anchor.result))
@@ -486,7 +513,16 @@ private:
       result = op->getOperand(0);
       way.push_back(result);
     }
-    if (!result.hasOneUse() || !isAnchorResult(result))
+    if (!result.hasOneUse())
+      return;
+    // Of parts with one scale, 8 bits that the largest one fills may leave none to the smallest.
+    if (auto concat = result.getDefiningOp<tosa::ConcatOp>()) {
+      plan_.outputs.insert(way.begin(), way.end());
+      for (Value part : concat.getInput1())
+        traceOutput(part);
+      return;
+    }
+    if (!isAnchorResult(result))
       return;
     for (auto &[op, anchor] : plan_.anchors)
       if (anchor.result == result && (anchor.low > -HUGE_VAL || anchor.high < HUGE_VAL))
@@ -497,14 +533,25 @@ private:
   // All values with a range of their own, as long as everything that reads them takes 16 bits. What
   // only operators read that take 8 is rounded to them at once.
   void traceWide() {
-    for (Value value : plan_.ranged) {
-      // A table of 8 bits yields 8 bits.
-      auto table = plan_.tables.find(value.getDefiningOp());
-      bool isWideTable = table != plan_.tables.end() && plan_.hasWideTables(table->second.root);
-      bool isMade = isWideTable || isAnchorResult(value);
-      if (isMade && !isReadNarrow(value) && !plan_.sums.contains(value) && readersExtend(value))
+    for (Value value : plan_.ranged)
+      if (mayBeWide(value))
         plan_.wide.insert(value);
-    }
+  }
+
+  bool mayBeWide(Value value) {
+    // A table of 8 bits yields 8 bits.
+    auto table = plan_.tables.find(value.getDefiningOp());
+    bool isWideTable = table != plan_.tables.end() && plan_.hasWideTables(table->second.root);
+    bool isMade = isWideTable || isAnchorResult(value);
+    return isMade && !isReadNarrow(value) && !plan_.sums.contains(value) && readersExtend(value);
+  }
+
+  bool mayBeExact(Value value) {
+    const bool isProductsOwn = llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return isa<tosa::Conv2DOp>(user) && plan_.anchors.contains(user);
+    });
+    return isProductsOwn && !plan_.roots.contains(value) && !plan_.outputs.contains(value) &&
+           mayBeWide(value);
   }
 
   // Whether all that reads `value` takes 8 bits of it.
@@ -550,6 +597,8 @@ private:
 
 } // namespace
 
-Plan makePlan(func::FuncOp main, Precision precision) { return Planner(main, precision).run(); }
+Plan makePlan(func::FuncOp main, Precision precision, ArrayRef<Value> exact) {
+  return Planner(main, precision).run(exact);
+}
 
 } // namespace tilewright::quantization

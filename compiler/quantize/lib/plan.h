@@ -47,10 +47,11 @@ struct Plan {
   // What element-wise operators, sums and softmax alone read, before the next product: stays 32
   // bits, at the scale that the anchor's own sum has (integer_sum.h).
   llvm::DenseSet<mlir::Value> sums;
-  llvm::DenseSet<mlir::Value> logits;  // which softmax alone reads: what is far below counts as 0
-  llvm::DenseSet<mlir::Value> roots;   // 16 bits on their way from an anchor into tables
-  llvm::DenseSet<mlir::Value> outputs; // 16 bits on their way from an anchor to the caller
-  llvm::DenseSet<mlir::Value> wide;    // 16 bits for the sake of the precision
+  llvm::DenseSet<mlir::Value> logits; // which softmax alone reads: what is far below counts as 0
+  llvm::DenseSet<mlir::Value> roots;  // 16 bits on their way from an anchor into tables
+  // 16 bits on their way from an anchor to the caller, or to softmax of long rows.
+  llvm::DenseSet<mlir::Value> outputs;
+  llvm::DenseSet<mlir::Value> wide; // 16 bits for the sake of the precision
   // What products of two activations read and yield: long tails cost more than cutting them off
   // does.
   llvm::DenseSet<mlir::Value> tailed;
@@ -79,8 +80,10 @@ struct Plan {
   std::vector<mlir::Value> ranged;
 };
 
-// Throws UserError naming an operator that has no integer form.
-Plan makePlan(mlir::func::FuncOp main, Precision precision);
+// Throws UserError naming an operator that has no integer form. Of `exact`, values that
+// convolutions read, those that may have 16 bits in any precision do, of which convolutions take
+// all.
+Plan makePlan(mlir::func::FuncOp main, Precision precision, llvm::ArrayRef<mlir::Value> exact = {});
 
 // One that is not transposed.
 bool isConvolution(mlir::Operation *op);

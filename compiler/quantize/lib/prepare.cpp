@@ -2,6 +2,7 @@
 
 #include "graph_queries.h"
 #include "softmax_match.h"
+#include "tilewright/compiler/tosa/constant_floats.h"
 #include "tilewright/compiler/tosa/constants.h"
 #include "tilewright/compiler/tosa/float_builder.h"
 
@@ -84,6 +85,7 @@ public:
   explicit Preparer(func::FuncOp main) : main_(main), builder_(main.getContext()) {}
 
   void run() {
+    main_.walk([&](tosa::ConstOp constant) { ++holders_[constant.getValues()]; });
     for (Operation &op : llvm::make_early_inc_range(main_.getBody().front())) {
       builder_.setInsertionPoint(&op);
       if (isa<tosa::ConstOp>(op) && isMask(op.getResult(0)))
@@ -199,11 +201,13 @@ private:
     Value image = imageOf(location, matmul.getA(), {1, rows, 1, depth});
     Value result = tosa::Conv2DOp::create(
         builder_, location, RankedTensorType::get({1, rows, 1, width}, builder_.getF32Type()),
-        image, makeFloats(builder_, location, {width, 1, 1, depth}, weights),
+        image, makeWeights(location, {width, 1, 1, depth}, weights),
         makeFloats(builder_, location, {width}, std::vector<double>(width, 0)), zero, zero,
         builder_.getDenseI64ArrayAttr({0, 0, 0, 0}), builder_.getDenseI64ArrayAttr({1, 1}),
         builder_.getDenseI64ArrayAttr({1, 1}), TypeAttr::get(builder_.getF32Type()));
+    Value b = matmul.getB();
     replace(matmul, makeReshape(builder_, location, result, {1, rows, width}));
+    giveUpUnread(b);
   }
 
   // Through reshapes that keep the channels, while nobody else sees the values between.
@@ -226,8 +230,7 @@ private:
     builder_.setInsertionPoint(convolution->op);
     Location location = convolution->op->getLoc();
     ArrayRef<int64_t> weightShape = tensorType(convolution->op->getOperand(1)).getShape();
-    convolution->op->setOperand(1,
-                                makeFloats(builder_, location, weightShape, convolution->weights));
+    setWeights(convolution->op, makeWeights(location, weightShape, convolution->weights));
     convolution->op->setOperand(2, makeFloats(builder_, location, {channels}, convolution->bias));
     replace(op, affine.x);
     return true;
@@ -275,8 +278,8 @@ private:
     }
     builder_.setInsertionPoint(op);
     Location location = op->getLoc();
-    op->setOperand(1, makeFloats(builder_, location, tensorType(op->getOperand(1)).getShape(),
-                                 convolution->weights));
+    setWeights(
+        op, makeWeights(location, tensorType(op->getOperand(1)).getShape(), convolution->weights));
     op->setOperand(2,
                    makeFloats(builder_, location, {static_cast<int64_t>(convolution->bias.size())},
                               convolution->bias));
@@ -307,6 +310,25 @@ private:
     replace(op, makeReshape(builder_, location, result, shape));
   }
 
+  // Weights that are replaced again and again stand once.
+  Value makeWeights(Location location, ArrayRef<int64_t> shape,
+                    const std::vector<double> &weights) {
+    auto type = RankedTensorType::get(shape, builder_.getF32Type());
+    ElementsAttr values = floatAttribute(type, {weights.begin(), weights.end()});
+    ++holders_[values];
+    return tosa::ConstOp::create(builder_, location, type, values);
+  }
+  void setWeights(Operation *convolution, Value weights) {
+    Value before = convolution->getOperand(1);
+    convolution->setOperand(1, weights);
+    giveUpUnread(before);
+  }
+  void giveUpUnread(Value constant) {
+    auto op = constant.getDefiningOp<tosa::ConstOp>();
+    if (op && op->use_empty() && --holders_[op.getValues()] == 0)
+      giveUp(op.getValues());
+  }
+
   void replace(Operation *op, Value value) {
     op->getResult(0).replaceAllUsesWith(value);
     op->erase();
@@ -314,6 +336,7 @@ private:
 
   func::FuncOp main_;
   OpBuilder builder_;
+  llvm::DenseMap<Attribute, int> holders_; // of what a constant holds: constants with uses
 };
 
 } // namespace

@@ -11,7 +11,10 @@
 #include "sqnr.h"
 #include "statistics.h"
 
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
 #include <map>
+#include <memory>
 
 using namespace mlir;
 
@@ -37,7 +40,12 @@ public:
     llvm::append_range(shown, deciding);
     executable_ = FloatExecutable::create(*real_, shown, options.threads, watched.size());
     ended("float-code");
-    observed_ = observe(*executable_, samples_, plan, watched, deciding.size(), threads_);
+    llvm::DenseSet<Value> counted;
+    for (Precision each : precisionsWith(
+             options.precision == Precision::Automatic ? Precision::Standard : options.precision))
+      counted.insert_range(countedValues(makePlan(main(), each), options, samples_.size()));
+    kept_ = tensorsToKeep(watched, counted, samples_.size());
+    observed_ = observe(*executable_, samples_, plan, watched, deciding.size(), kept_, threads_);
     ended("calibration");
   }
 
@@ -47,8 +55,10 @@ public:
   };
 
   Form formOf(Precision precision) const {
-    Plan plan = makePlan(main(), precision);
-    const Statistics &statistics = statisticsFor(precision);
+    return formOf(makePlan(main(), precision), statisticsFor(precision));
+  }
+
+  Form formOf(const Plan &plan, const Statistics &statistics) const {
     ParameterMap parameters = assignParameters(main(), plan, statistics, options_);
     bool isFakeQuantized = options_.precision == Precision::Automatic;
     IntegerModule integer =
@@ -68,13 +78,26 @@ public:
     std::optional<double> with8 = fakeQuantized(fakeQuantization, standard);
     if (!with8)
       return standard;
-    choice = PrecisionChoice{Precision::Standard, *with8, std::nullopt, std::nullopt};
-    if (*with8 >= (isBoundByWeights() ? exact : good))
+    choice.emplace().standard = *with8;
+    const double wanted = isBoundByWeights() ? exact : good;
+    if (*with8 >= wanted)
       return standard;
+    std::optional<Form> withExactOperands =
+        formWithExactOperands(fakeQuantization, standard, *choice);
+    if (withExactOperands && *choice->withExactOperands < *with8 + worthwhile)
+      withExactOperands.reset();
+    auto takeExactOperands = [&] {
+      other = std::move(standard);
+      return std::move(*withExactOperands);
+    };
+    if (withExactOperands && *choice->withExactOperands >= wanted)
+      return takeExactOperands();
+    double best = withExactOperands ? *choice->withExactOperands : *with8;
     Form mixed = formOf(Precision::Mixed);
     choice->mixed = fakeQuantized(fakeQuantization, mixed);
-    const bool isMixed = choice->mixed && *choice->mixed >= *with8 + worthwhile;
-    const double best = isMixed ? *choice->mixed : *with8;
+    const bool isMixed = choice->mixed && *choice->mixed >= *with8 + worthwhile &&
+                         (!withExactOperands || *choice->mixed > best);
+    best = isMixed ? *choice->mixed : best;
     if (best < useless) {
       Form extended = formOf(Precision::Extended);
       choice->extended = fakeQuantized(fakeQuantization, extended);
@@ -85,7 +108,7 @@ public:
       }
     }
     if (!isMixed)
-      return standard;
+      return withExactOperands ? takeExactOperands() : std::move(standard);
     choice->precision = Precision::Mixed;
     other = std::move(standard);
     return mixed;
@@ -98,6 +121,41 @@ public:
   }
 
 private:
+  // 8 bits, but 16 for the operands of few products, whose rounding makes most of the noise.
+  std::optional<Form> formWithExactOperands(const FakeQuantization &fakeQuantization,
+                                            const Form &standard, PrecisionChoice &choice) const {
+    const Plan any = makePlan(main(), Precision::Standard, observed_.watched);
+    const std::vector<Value> candidates(any.wide.begin(), any.wide.end());
+    const std::vector<Value> loudest =
+        fakeQuantization.loudest(standard.integer, standard.parameters, candidates);
+    ended("fake-quantization");
+    if (loudest.empty() || !takesFewProducts(loudest))
+      return std::nullopt;
+    const Plan plan = makePlan(main(), Precision::Standard, loudest);
+    const StatisticsWanted wanted{plan.precision, findEqualizable(plan),
+                                  countedValues(plan, options_, samples_.size())};
+    exactStatistics_ = std::make_unique<Statistics>(
+        std::move(statisticsOf(observed_, *executable_, samples_, wanted, kept_, threads_).front()));
+    Form form = formOf(plan, *exactStatistics_);
+    choice.withExactOperands = fakeQuantized(fakeQuantization, form);
+    choice.exactOperands = loudest.size();
+    return choice.withExactOperands ? std::optional(std::move(form)) : std::nullopt;
+  }
+
+  // Whether the convolutions that read `values`, which take up to three times as long, are few.
+  bool takesFewProducts(ArrayRef<Value> values) const {
+    constexpr double maxShareOfProducts = 0.125;
+    double all = 0, some = 0;
+    main().walk([&](tosa::Conv2DOp op) {
+      const auto products = double(tensorType(op.getWeight()).getNumElements()) /
+                            double(tensorType(op.getWeight()).getShape()[0]) *
+                            double(tensorType(op.getOutput()).getNumElements());
+      all += products;
+      some += llvm::is_contained(values, op.getInput()) ? products : 0;
+    });
+    return some <= maxShareOfProducts * all;
+  }
+
   // Whether tensors of 16 bits are nothing beside the weights: then they cost nothing.
   bool isBoundByWeights() const {
     const Plan plan = makePlan(main(), Precision::Mixed);
@@ -111,21 +169,27 @@ private:
     return weights >= leastWeights * wide;
   }
 
+  // Of which the statistics are made together.
+  std::vector<Precision> precisionsWith(Precision precision) const {
+    // Its statistics cost little beside these, and much by themselves.
+    if (options_.precision == Precision::Automatic && precision == Precision::Standard)
+      return {precision, Precision::Mixed};
+    return {precision};
+  }
+
   const Statistics &statisticsFor(Precision precision) const {
     if (const auto known = statistics_.find(precision); known != statistics_.end())
       return known->second;
-    std::vector<Precision> precisions{precision};
-    // Its statistics cost little beside these, and much by themselves.
-    if (options_.precision == Precision::Automatic && precision == Precision::Standard)
-      precisions.push_back(Precision::Mixed);
+    const std::vector<Precision> precisions = precisionsWith(precision);
     std::vector<StatisticsWanted> wanted;
     for (Precision each : precisions) {
       const Plan plan = makePlan(main(), each);
-      wanted.push_back({plan.precision, findEqualizable(plan),
-                        options_.method != Calibration::MinMax || !plan.tailed.empty()});
+      wanted.push_back(
+          {plan.precision, findEqualizable(plan), countedValues(plan, options_, samples_.size())});
     }
     std::vector<Statistics> made =
-        statisticsOf(observed_, *executable_, samples_, wanted, threads_);
+        statisticsOf(observed_, *executable_, samples_, wanted, kept_, threads_);
+    kept_ = KeptTensors(); // another precision is rare, and its integers want the memory
     for (auto [each, statistics] : llvm::zip(precisions, made))
       statistics_.emplace(each, std::move(statistics));
     return statistics_.find(precision)->second;
@@ -151,7 +215,9 @@ private:
   mutable OwningOpRef<ModuleOp> real_;
   std::unique_ptr<FloatExecutable> executable_;
   Observations observed_;
+  mutable KeptTensors kept_;
   mutable std::map<Precision, Statistics> statistics_;
+  mutable std::unique_ptr<Statistics> exactStatistics_;
 };
 
 } // namespace

@@ -17,6 +17,7 @@ struct Softmax {
   bool isWide = true;                     // all that reads the result takes 16 bits
   mlir::Operation *product = nullptr;     // of matrices, the first of which the result alone is
   int64_t block = 0;                      // of a row, by which it is taken; 0: whole
+  bool isLong = false;                    // its rows are: its input has 16 bits
 };
 
 // Whether a value is only added to what softmax reads: its minus infinity stands for what is left

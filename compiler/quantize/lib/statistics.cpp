@@ -174,6 +174,15 @@ Value firstNotFinite(Value seen, const Samples &samples, unsigned threads) {
                   "check the calibration data and the model's own numbers");
 }
 
+// The next part of a value's tensor.
+void append(Tensor &whole, const Tensor &part, Value value) {
+  if (whole.bytes.empty()) {
+    whole = {part.dtype, tensorType(value).getShape().vec(), {}};
+    whole.bytes.reserve(static_cast<size_t>(whole.elements()) * sizeof(float));
+  }
+  llvm::append_range(whole.bytes, part.bytes);
+}
+
 void addScaled(Histogram &histogram, const Tensor &tensor, const std::vector<double> &factors) {
   std::vector<float> scaled(tensor.elements());
   for (size_t i = 0; i < scaled.size(); ++i)
@@ -182,13 +191,12 @@ void addScaled(Histogram &histogram, const Tensor &tensor, const std::vector<dou
 }
 
 // Adds what each sample shows to accumulators, and merges them. Threads share the samples; sums are
-// the same for any number of them, because samples belong to lanes and not to threads. What is
-// shown behind the accumulators' values is kept in `further`, for as many samples as it has space
-// for.
-template <typename Accumulator>
+// the same for any number of them, because samples belong to lanes and not to threads. Calls
+// see(sample, index, tensor) for all that is shown, and no accumulator may know.
+template <typename Accumulator, typename See>
 std::vector<Accumulator> accumulate(const FloatExecutable &executable, const Samples &samples,
                                     const std::vector<Accumulator> &empty, unsigned threads,
-                                    std::vector<std::vector<Tensor>> &further) {
+                                    See see) {
   constexpr size_t lanes = 8;
   std::vector<std::vector<Accumulator>> sums(lanes, empty);
   std::vector<FloatExecutable::Workspace> workspaces(threads);
@@ -197,8 +205,7 @@ std::vector<Accumulator> accumulate(const FloatExecutable &executable, const Sam
       executable.run(samples[sample], workspaces[worker], [&](size_t index, const Tensor &tensor) {
         if (index < empty.size())
           sums[lane][index].add(tensor);
-        else if (sample < further.size())
-          further[sample][index - empty.size()] = tensor;
+        see(sample, index, tensor);
       });
   });
   for (size_t lane = 1; lane < lanes; ++lane)
@@ -272,8 +279,26 @@ std::vector<Value> watchedValues(const Plan &plan) {
   return {values.begin(), values.end()};
 }
 
+KeptTensors tensorsToKeep(const std::vector<Value> &watched, const llvm::DenseSet<Value> &counted,
+                          size_t samples) {
+  constexpr size_t most = size_t(256) << 20; // bytes
+  KeptTensors kept;
+  size_t bytes = 0;
+  for (size_t i = watched.size(); i-- > 0;) {
+    if (!counted.contains(watched[i]))
+      continue;
+    bytes += samples * static_cast<size_t>(tensorType(watched[i]).getNumElements()) * sizeof(float);
+    if (bytes > most)
+      break;
+    kept.numbers.push_back(i);
+  }
+  kept.tensors.assign(samples, std::vector<Tensor>(kept.numbers.size()));
+  return kept;
+}
+
 Observations observe(const FloatExecutable &executable, const Samples &samples, const Plan &plan,
-                     const std::vector<Value> &watched, size_t further, unsigned threads) {
+                     const std::vector<Value> &watched, size_t further, KeptTensors &kept,
+                     unsigned threads) {
   std::vector<ValueStatistics> shown;
   std::vector<std::vector<Operation *>> convolutions;
   for (Value value : watched) {
@@ -293,7 +318,14 @@ Observations observe(const FloatExecutable &executable, const Samples &samples, 
   constexpr size_t least = 4, most = 16; // a quarter of the samples, but so many
   size_t quarter = std::clamp(samples.size() / 4, least, most);
   observed.further.assign(std::min(quarter, samples.size()), std::vector<Tensor>(further));
-  shown = accumulate(executable, samples, shown, threads, observed.further);
+  shown = accumulate(
+      executable, samples, shown, threads, [&](size_t sample, size_t index, const Tensor &tensor) {
+        if (index >= watched.size() && sample < observed.further.size())
+          observed.further[sample][index - watched.size()] = tensor;
+        const auto number = llvm::find(kept.numbers, index);
+        if (number != kept.numbers.end())
+          append(kept.tensors[sample][number - kept.numbers.begin()], tensor, watched[index]);
+      });
   observed.watched = watched;
   for (size_t i = 0; i < watched.size(); ++i) {
     for (auto [convolution, sums] : llvm::zip(convolutions[i], shown[i].moments))
@@ -357,24 +389,32 @@ static std::vector<ScaledHistogram> emptyHistograms(const StatisticsWanted &want
 
 std::vector<Statistics> statisticsOf(const Observations &observed,
                                      const FloatExecutable &executable, const Samples &samples,
-                                     llvm::ArrayRef<StatisticsWanted> wanted, unsigned threads) {
+                                     llvm::ArrayRef<StatisticsWanted> wanted,
+                                     const KeptTensors &kept, unsigned threads) {
   std::vector<Statistics> made;
   std::vector<std::vector<ScaledHistogram>> histograms; // by plan, by value
   std::vector<ValueHistograms> counted(observed.watched.size());
-  bool anyCounts = false;
   for (const StatisticsWanted &each : wanted) {
     histograms.push_back(emptyHistograms(each, made.emplace_back(observed)));
-    anyCounts |= each.withCounts;
-    for (size_t i = 0; each.withCounts && i < counted.size(); ++i)
-      counted[i].numberOf(histograms.back()[i]);
+    for (size_t i = 0; i < counted.size(); ++i)
+      if (each.counted.contains(observed.watched[i]))
+        counted[i].numberOf(histograms.back()[i]);
   }
-  std::vector<std::vector<Tensor>> none;
-  if (anyCounts)
-    counted = accumulate(executable, samples, counted, threads, none);
+  std::vector<size_t> others; // that a run shows
+  for (size_t i = 0; i < counted.size(); ++i)
+    if (!counted[i].all.empty() && !llvm::is_contained(kept.numbers, i))
+      others.push_back(i);
+  if (!others.empty())
+    counted = accumulate(*executable.showing(others), samples, counted, threads,
+                         [](size_t, size_t, const Tensor &) {});
+  parallelFor(threads, kept.numbers.size(), [&](unsigned, size_t i) {
+    for (const std::vector<Tensor> &sample : kept.tensors)
+      counted[kept.numbers[i]].add(sample[i]);
+  });
   for (size_t plan = 0; plan < wanted.size(); ++plan)
     for (auto [i, value] : llvm::enumerate(observed.watched)) {
       const ScaledHistogram &own = histograms[plan][i];
-      made[plan].histograms[value] = wanted[plan].withCounts
+      made[plan].histograms[value] = wanted[plan].counted.contains(value)
                                          ? counted[i].all[counted[i].numberOf(own)].histogram
                                          : own.histogram;
     }

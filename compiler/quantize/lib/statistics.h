@@ -34,10 +34,22 @@ std::vector<double> factorsOf(const Observations &observed, mlir::Value value, d
 // plans of every precision.
 std::vector<mlir::Value> watchedValues(const Plan &plan);
 
+// Tensors of watched values on every sample, so that a second run need not make them.
+struct KeptTensors {
+  std::vector<size_t> numbers;              // of the values among `watched`
+  std::vector<std::vector<Tensor>> tensors; // [sample][which of `numbers`]
+};
+
+// Of the values that are to be counted the last ones, which take the longest to make again, as far
+// as the memory for that reaches.
+KeptTensors tensorsToKeep(const std::vector<mlir::Value> &watched,
+                          const llvm::DenseSet<mlir::Value> &counted, size_t samples);
+
 // Runs the model on every sample; `executable` shows `watched`, and `further` values behind them.
 // Throws UserError when a tensor is not finite.
 Observations observe(const FloatExecutable &executable, const Samples &samples, const Plan &plan,
-                     const std::vector<mlir::Value> &watched, size_t further, unsigned threads);
+                     const std::vector<mlir::Value> &watched, size_t further, KeptTensors &kept,
+                     unsigned threads);
 
 // What one plan makes of observations.
 struct Statistics {
@@ -50,16 +62,17 @@ struct Statistics {
   llvm::DenseMap<mlir::Value, std::vector<double>> channelFactors;
 };
 
-// The ends of the histograms; `withCounts`, what lies between, too.
+// The ends of the histograms; of `counted` values, what lies between, too.
 struct StatisticsWanted {
   Precision precision = Precision::Standard;
   Equalization equalization;
-  bool withCounts = false;
+  llvm::DenseSet<mlir::Value> counted;
 };
-// Of several plans, one each: a second run on every sample, if any, serves all of them. The result
-// refers to `observed`.
+// Of several plans, one each: a second run on every sample serves all of them, and makes what is
+// counted and was not kept. The result refers to `observed`.
 std::vector<Statistics> statisticsOf(const Observations &observed,
                                      const FloatExecutable &executable, const Samples &samples,
-                                     llvm::ArrayRef<StatisticsWanted> wanted, unsigned threads);
+                                     llvm::ArrayRef<StatisticsWanted> wanted,
+                                     const KeptTensors &kept, unsigned threads);
 
 } // namespace tilewright::quantization

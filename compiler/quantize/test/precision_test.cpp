@@ -348,6 +348,31 @@ TEST_F(Automatic, SixteenBitsBetweenOperatorsWhereManySumsAddTheirNoise) {
   EXPECT_GT(found, report_.choice->standard + 2);
 }
 
+// Of a wide range the small values count, which a clamp leaves.
+TEST_F(Automatic, SixteenBitsOfOneProductWhereItsOperandMakesTheNoise) {
+  const std::string results = "(tensor<1x4x6x4xf32>, tensor<1x4x6x200xf32>)", body = R"(
+    %wm = "tosa.const"() {values = dense<0.001> : tensor<200x1x1x3xf32>} : () -> tensor<200x1x1x3xf32>
+    %bm = "tosa.const"() {values = dense<0.0> : tensor<200xf32>} : () -> tensor<200xf32>
+    %many = tosa.conv2d %x, %wm, %bm, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x3xf32>, tensor<200x1x1x3xf32>, tensor<200xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x200xf32>
+    %v = "tosa.const"() {values = dense<[[[[1.0, 0.0, 0.0, 0.0]]], [[[0.0, 1.0, 0.0, 0.0]]], [[[0.0, 0.0, 1.0, 0.0]]], [[[0.0, 0.0, 0.0, 1.0]]]]> : tensor<4x1x1x4xf32>} : () -> tensor<4x1x1x4xf32>
+    %none = "tosa.const"() {values = dense<0.0> : tensor<4xf32>} : () -> tensor<4xf32>
+    %f = tosa.mul %c, %sixth, %shift : (tensor<1x4x6x4xf32>, tensor<1x1x1x1xf32>, tensor<1xi8>) -> tensor<1x4x6x4xf32>
+    %t = tosa.tanh %f : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x4xf32>
+    %m = tosa.mul %t, %three, %shift : (tensor<1x4x6x4xf32>, tensor<1x1x1x1xf32>, tensor<1xi8>) -> tensor<1x4x6x4xf32>
+    %e = tosa.exp %m : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x4xf32>
+    %d = tosa.conv2d %e, %v, %none, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x4xf32>, tensor<4x1x1x4xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x4xf32>
+    %y = tosa.clamp %d {min_val = 0.0 : f32, max_val = 0.1 : f32} : (tensor<1x4x6x4xf32>) -> tensor<1x4x6x4xf32>
+    return %y, %many : tensor<1x4x6x4xf32>, tensor<1x4x6x200xf32>)";
+  const double found = run(results, body);
+  EXPECT_EQ(report_.choice->precision, Precision::Standard);
+  EXPECT_EQ(report_.choice->exactOperands, 1u);
+  EXPECT_GT(*report_.choice->withExactOperands, report_.choice->standard + 2);
+  precision_ = Precision::Standard;
+  EXPECT_GT(found, 2 + decibels("(%x: tensor<1x4x6x3xf32>) -> " + results, convolve + body)[0]);
+}
+
 TEST_F(Automatic, SixteenBitsOfProductsWhereEightLeaveNothing) {
   double found = run("tensor<1x4x6x4xf32>", sequence("conv2d", {4, 1, 1, 4}, 300));
   EXPECT_EQ(report_.choice->precision, Precision::Extended);

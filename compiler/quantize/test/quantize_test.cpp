@@ -135,6 +135,17 @@ std::string besideSums(const std::string &factor) {
 )";
 }
 
+// Boxes in pixels beside scores: 8 bits of the ones would leave nothing of the others.
+TEST_F(Quantize, PartsOfAnOutputHaveSixteenBitsWhereTheirRangesDiffer) {
+  for (auto [factor, bits] : {std::pair("4.0", 8), {"100.0", 16}}) {
+    decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x8xf32>",
+             convolve + besideSums(factor) + "return %r : tensor<1x4x6x8xf32>");
+    auto main = integer_->lookupSymbol<mlir::func::FuncOp>("main");
+    auto result = llvm::cast<mlir::RankedTensorType>(main.getResultTypes()[0]);
+    EXPECT_TRUE(result.getElementType().isInteger(static_cast<unsigned>(bits))) << factor;
+  }
+}
+
 TEST_F(Quantize, APartThatOthersReadHasTheConcatenationsScaleWhereThatLosesLittle) {
   decibels("(%x: tensor<1x4x6x3xf32>) -> (tensor<1x4x6x8xf32>, tensor<1x4x6x4xf32>)",
            convolve + besideSums("8.0") +

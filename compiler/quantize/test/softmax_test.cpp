@@ -69,6 +69,33 @@ TEST_F(Quantize, LogitsOfAnySizeAreTold) {
             15);
 }
 
+// 32 bits of a row would fill the accumulators.
+TEST_F(Quantize, LogitsOfLongRowsHaveSixteenBits) {
+  for (auto [classes, bits] : {std::pair("64", 32), {"700", 16}}) {
+    const std::string n = classes, type = "tensor<1x4x6x" + n + "xf32>";
+    EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> " + type,
+                       R"(
+    %wl = "tosa.const"() {values = dense<0.3> : tensor<)" +
+                           n + R"(x1x1x3xf32>} : () -> tensor<)" + n + R"(x1x1x3xf32>
+    %bl = "tosa.const"() {values = dense<0.5> : tensor<)" +
+                           n + "xf32>} : () -> tensor<" + n + R"(xf32>
+    %l = tosa.conv2d %x, %wl, %bl, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x3xf32>, tensor<)" +
+                           n + "x1x1x3xf32>, tensor<" + n +
+                           "xf32>, tensor<1xf32>, tensor<1xf32>) -> " + type +
+                           softmaxOf("%l", std::stoi(n)) + "return %y : " + type)[0],
+              30);
+    int found = 0;
+    integer_->walk([&, bits = bits](mlir::tosa::Conv2DOp op) {
+      for (mlir::Operation *user : op->getUsers())
+        found += llvm::cast<mlir::RankedTensorType>(user->getResult(0).getType())
+                     .getElementType()
+                     .isInteger(static_cast<unsigned>(bits));
+    });
+    EXPECT_EQ(found, 1) << n;
+  }
+}
+
 // Many probabilities that 8 bits on a grid of 1/256 could not tell from 0.
 TEST_F(Quantize, AProductDividesByTheSumOfExponentialsBehindIt) {
   EXPECT_GT(decibels("(%x: tensor<1x8x1024xf32>, %v: tensor<1x1024x16xf32>) -> tensor<1x8x16xf32>",

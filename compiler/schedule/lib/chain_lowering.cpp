@@ -356,22 +356,25 @@ void Chain::window(const Unit &unit) {
   if (p_.head) {
     input = {headResult_.buffer, unit.rows.first, headResult_.s1, headResult_.s0};
   } else {
-    if (unit.isFirst) {
+    if (unit.isFirst || unit.channels.begin == inputPart_.end) {
       input_ = &run_.inputs.take();
+      inputPart_ = {unit.channels.begin,
+                    std::min(w.channels, unit.channels.begin + inputPart(p_, plan_))};
       After before = replaced(*input_);
       // Windows of one tap are made at once: the stripe before needs the tail's weights first.
       const auto count = static_cast<size_t>(chunks());
       if (w.kernelHeight * w.kernelWidth == 1 && unit.index >= count)
         before.push_back(made_[unit.index - count].tailWeights);
       std::vector<Task> loads;
-      windowInput_ = windowStage_->loadInput(
-          loads, {{unit.n, rows.begin, 0, 0}, {1, rows.size(), w.outputWidth, w.channels}},
-          input_->buffer);
+      windowInput_ = windowStage_->loadInput(loads,
+                                             {{unit.n, rows.begin, 0, inputPart_.begin},
+                                              {1, rows.size(), w.outputWidth, inputPart_.size()}},
+                                             input_->buffer);
       input_->buffer = windowInput_.buffer;
       inputPieces_ = {add(Stream::Inputs, window_, std::move(loads), before)};
     }
     input = windowInput_;
-    inputChannel = unit.channels.begin;
+    inputChannel = unit.channels.begin - inputPart_.begin;
     after.append(inputPieces_);
   }
   if (unit.onArray.size() > 0)

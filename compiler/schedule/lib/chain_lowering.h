@@ -172,7 +172,8 @@ private:
   bool handsOn_ = false;
   Handed handed_, handing_;
   ConvStage::Input headInput_;     // of a stripe
-  WindowStage::Input windowInput_; // of a stripe, where the window comes first
+  WindowStage::Input windowInput_; // of a part of a stripe, where the window comes first
+  Span inputPart_{0, 0};           // its channels
   Turn *input_ = nullptr;
   After inputPieces_; // that make it
   Tile headResult_;   // of the unit made last, beginning in the first column of padding

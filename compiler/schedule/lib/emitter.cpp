@@ -12,6 +12,8 @@ namespace tilewright {
 
 // Groups that are known before one is emitted: it, the next one, and the one after that.
 static constexpr size_t seen = 2;
+// Instructions that set one register twice, of a unit, that are remembered.
+static constexpr size_t mostSpare = 4;
 
 static Arena arenaOf(const isa::Memory &memory, int64_t alignment) {
   int64_t step = memory.addressBytes;
@@ -40,6 +42,7 @@ Emitter::Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alon
     UnitState state;
     for (const isa::StateRegister &reg : unit.registers)
       state.registers.push_back(reg.reset);
+    state.touched.assign(state.registers.size(), 0);
     state.current.assign(lanes, 0);
     units_.push_back(std::move(state));
   }
@@ -680,6 +683,8 @@ void Emitter::emitInstruction(Group &group, const Task &task) {
   if (current_)
     count(task, stream_.size() + 1 - before);
   synchronize(decoded, accesses_.of(decoded, units_[instruction.unit].registers));
+  for (const auto &[index, value] : task.registers)
+    units_[instruction.unit].touched[index] = stream_.size();
 }
 
 // Enters what a task takes of its unit and of the bus, with so many instructions; of the bus, once
@@ -716,6 +721,13 @@ void Emitter::setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wan
   if (changes.empty())
     return;
   const isa::Instruction *set = sets_[unit]; // the loader sees to it that there is one
+  UnitState &state = units_[unit];
+  if (times_ && changes.size() % set->sets.size() != 0) // plans are tried out without
+    for (auto change = changes.begin(); change != changes.end(); ++change)
+      if (setEarlier(unit, change->first, change->second)) {
+        changes.erase(change);
+        break;
+      }
   for (size_t i = 0; i < changes.size(); i += set->sets.size()) {
     isa::DecodedInstruction decoded;
     decoded.instruction = set->index;
@@ -725,10 +737,35 @@ void Emitter::setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wan
       auto [index, value] = changes[std::min(i + j, changes.size() - 1)];
       decoded.values[set->sets[j].first] = index;
       decoded.values[set->sets[j].second] = value;
-      units_[unit].registers[index] = value;
+      state.registers[index] = value;
+      state.touched[index] = stream_.size() + 1;
+    }
+    if (i + set->sets.size() > changes.size()) {
+      state.spare.push_back(stream_.size());
+      if (state.spare.size() > mostSpare)
+        state.spare.pop_front();
     }
     synchronize(decoded, {});
   }
+}
+
+// By an instruction that sets another one twice, if none behind it sets or needs this one.
+bool Emitter::setEarlier(int unit, int index, int64_t value) {
+  UnitState &state = units_[unit];
+  for (auto at = state.spare.end(); at != state.spare.begin();) {
+    if (*--at < state.touched[index])
+      return false;
+    StreamInstruction earlier = stream_[*at];
+    const auto [number, to] = sets_[unit]->sets.back();
+    earlier.decoded.values[number] = index;
+    earlier.decoded.values[to] = value;
+    stream_.replace(*at, earlier);
+    state.registers[index] = value;
+    state.touched[index] = *at + 1;
+    state.spare.erase(at);
+    return true;
+  }
+  return false;
 }
 
 // Whether one more edge from stream position `from` to here could fill the semaphore: how many

@@ -228,7 +228,9 @@ private:
       }
     }
     const RegisterNeed need = registersOf(loop, tree_, machine_.registers);
-    const int64_t body = size + need.resets + need.moves;
+    const auto additions = static_cast<int64_t>(
+        machine_.additions(loop.count, need.moves, loop.body.back().loop >= 0));
+    const int64_t body = size + need.resets + additions;
     if (!need.fits || body > machine_.greatestLength() || 1 + body >= loop.count * size)
       return false;
     const auto end = begin + static_cast<size_t>(loop.count) * period;

@@ -1,10 +1,14 @@
 // Tiles of a region, and the division of a program's groups into regions.
 #include "region.h"
 #include "trial.h"
+#include "workers.h"
+
+#include "tilewright/compiler/schedule/task_times.h"
 
 #include "llvm/ADT/bit.h"
 
 #include <algorithm>
+#include <mutex>
 
 namespace tilewright {
 
@@ -24,71 +28,165 @@ constexpr size_t mostGroups = 24; // of a region, where it may begin and end wit
 // In cycles. What is handed on through DRAM takes energy, and a bus that is everybody's.
 int64_t costOf(int64_t cycles, int64_t transfer) { return cycles + transfer / partOfTransfer; }
 
-// Of a region on an empty chip. Nothing where it does not fit, or costs no less than `enough`.
-std::optional<int64_t> costOf(LoweringContext &context, const Region &region, int64_t most,
-                              int64_t interval, int64_t enough) {
-  auto costOfFirst = [&](int64_t tiles, int64_t limit) -> std::optional<int64_t> {
-    const std::optional<Trial> trial =
-        tryOut(context, [&](Steps &steps) { region.lower(steps, most, interval, tiles); }, limit);
-    return trial ? std::optional(costOf(trial->cycles, trial->transfer)) : std::nullopt;
-  };
-  const int64_t tiles = region.tiles(most);
-  std::optional<int64_t> cost = costOfFirst(std::min(tiles, mostTilesTried), enough);
-  if (!cost || *cost >= enough)
-    return std::nullopt;
-  if (tiles > mostTilesTried) {
-    const std::optional<int64_t> before = costOfFirst(mostTilesTried / 2, INT64_MAX);
-    if (!before)
-      return std::nullopt;
-    *cost += (*cost - *before) * (tiles - mostTilesTried) / (mostTilesTried / 2);
-  }
-  return cost && *cost < enough ? cost : std::nullopt;
+// Tiles of at most so many elements; `isMore`: more of them than the ones before.
+struct Candidate {
+  int64_t most;
+  bool isMore = false;
+  int64_t interval = 1;
+};
+
+// What the unit takes that computes longest.
+int64_t computing(LoweringContext &context, const Steps &steps) {
+  TaskTimes times(context.isa, context.machine, context.plans);
+  std::vector<int64_t> cycles(context.isa.units().size(), 0);
+  steps.forEachStep([&](const Step &step) {
+    for (const Task &task : step.compute)
+      cycles[static_cast<size_t>(
+          context.isa.instructions()[static_cast<size_t>(task.instruction)].unit)] +=
+          times.computingOf(task);
+  });
+  return *std::max_element(cycles.begin(), cycles.end());
 }
+
+// Of a region on an empty chip. Nothing where it does not fit, or is known to cost no less than
+// `enough`.
+std::optional<int64_t> costOf(LoweringContext &context, const Region &region,
+                              const Candidate &candidate, int64_t enough) {
+  const int64_t tiles = region.tiles(candidate.most);
+  int64_t least = 0; // of all tiles, by what the first ones compute
+  auto costOfFirst = [&](int64_t some, int64_t limit) -> std::optional<int64_t> {
+    auto lower = [&](Steps &steps) {
+      region.lower(steps, candidate.most, candidate.interval, some);
+      least = std::max(least, computing(context, steps) * tiles / some);
+      if (least >= enough)
+        steps = Steps(); // nothing to emit
+    };
+    const std::optional<Trial> trial = tryOut(context, lower, limit);
+    if (!trial || least >= enough)
+      return std::nullopt;
+    const int64_t cost = costOf(trial->cycles, trial->transfer);
+    return cost < limit ? std::optional(cost) : std::nullopt;
+  };
+  std::optional<int64_t> cost;
+  if (tiles <= mostTilesTried) {
+    cost = costOfFirst(tiles, enough);
+  } else if (const std::optional<int64_t> before = costOfFirst(mostTilesTried / 2, enough)) {
+    constexpr int64_t some = mostTilesTried / 2;
+    // With this many, all tiles cost no less than `enough`.
+    const int64_t most = *before + ((enough - *before) / (tiles - some) + 1) * some;
+    cost = costOfFirst(mostTilesTried, most);
+    if (cost)
+      *cost += std::max<int64_t>(0, *cost - *before) * (tiles - mostTilesTried) / some;
+  }
+  return cost ? std::optional(std::max(*cost, least)) : std::nullopt;
+}
+
+// Trials of one region, by candidates in order: each has to take less than the best before it. What
+// is known of those when one begins only says when its trial may end.
+class TileTrials {
+public:
+  TileTrials(LoweringContext &context, const Region &region, int64_t limit, Workers *workers)
+      : context_(context), region_(region), limit_(limit),
+        workers_(context.constants.bytes().empty() ? workers : nullptr) {}
+
+  const std::optional<ChosenTile> &best() const { return best_; }
+
+  void run(std::vector<Candidate> candidates) {
+    llvm::erase_if(candidates, [&](const Candidate &each) { return !isNew(each); });
+    if (!workers_ || candidates.size() < 2) {
+      for (const Candidate &each : candidates)
+        enter(each, costOf(context_, region_, each, enoughFor(each)));
+      return;
+    }
+    std::mutex mutex;
+    std::vector<std::optional<std::optional<int64_t>>> found(candidates.size());
+    size_t entered = 0;
+    workers_->run(candidates.size(), [&](LoweringContext &context, size_t i) {
+      const Region region = region_.in(context);
+      std::unique_lock lock(mutex);
+      const int64_t enough = enoughFor(candidates[i]);
+      lock.unlock();
+      const std::optional<int64_t> cost = costOf(context, region, candidates[i], enough);
+      lock.lock();
+      found[i] = cost;
+      for (; entered < found.size() && found[entered]; ++entered)
+        enter(candidates[entered], *found[entered]);
+    });
+  }
+
+private:
+  // The same tiles take the same time, and had to spare no more of it.
+  bool isNew(const Candidate &candidate) {
+    const bool isKnown = llvm::any_of(known_, [&](const Candidate &other) {
+      return other.interval == candidate.interval && other.isMore <= candidate.isMore &&
+             region_.areSameTiles(other.most, candidate.most);
+    });
+    known_.push_back(candidate);
+    return !isKnown;
+  }
+
+  int64_t enoughFor(const Candidate &candidate) const {
+    return !best_ ? limit_ : candidate.isMore ? best_->cost - best_->cost / leastGain : best_->cost;
+  }
+
+  void enter(const Candidate &candidate, std::optional<int64_t> cost) {
+    if (cost && *cost < enoughFor(candidate))
+      best_ = ChosenTile{candidate.most, *cost, candidate.interval};
+  }
+
+  LoweringContext &context_;
+  const Region &region_;
+  int64_t limit_;
+  Workers *workers_;
+  std::vector<Candidate> known_;
+  std::optional<ChosenTile> best_;
+};
 
 } // namespace
 
 // Few tiles take few instructions, many overlap with their transfers: of so few tiles as fit, as
 // large as fit or all alike, twice as many and so on, those with which the region ends first.
-std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &region,
-                                     int64_t limit) {
+std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &region, int64_t limit,
+                                     Workers *workers) {
   const std::string signature = region.signature();
   const auto known = context.tiles.find(signature);
   if (known != context.tiles.end() && (known->second.best || limit <= known->second.limit))
     return known->second.best;
   const int64_t elements = region.elements(), most = region.mostElements(),
                 fewest = llvm::divideCeilSigned(elements, most);
-  std::optional<ChosenTile> best;
-  auto consider = [&](int64_t size, bool isMore, int64_t interval = 1) {
-    const int64_t enough = !best    ? limit
-                           : isMore ? best->cost - best->cost / leastGain
-                                    : best->cost;
-    const std::optional<int64_t> cost = costOf(context, region, size, interval, enough);
-    if (cost)
-      best = ChosenTile{size, *cost, interval};
-  };
+  std::vector<Candidate> candidates;
   if (region.hasManyProducts())
     for (int64_t interval : {3, 5}) {
-      consider(std::min(elements, context.rows), false, interval); // hides the loads of weights
+      candidates.push_back(
+          {std::min(elements, context.rows), false, interval}); // hides loads of weights
       for (int64_t halves : {6, 4, 3, 2})
-        consider(std::min(elements, most * halves / 2), false, interval);
+        candidates.push_back({std::min(elements, most * halves / 2), false, interval});
     }
-
   // Several groups need less than each of them twice: only trials tell what fits.
   if (region.isFused())
     for (int64_t halves : {8, 6, 4, 3})
-      consider(std::min(elements, most * halves / 2), false);
-  consider(most, false);
-  for (int64_t factor = 1; fewest * factor <= elements && (factor <= mostTileFactor || !best);
-       factor *= 2)
-    consider(llvm::divideCeilSigned(elements, fewest * factor), factor > 1);
+      candidates.push_back({std::min(elements, most * halves / 2)});
+  candidates.push_back({most});
+  auto cut = [&](int64_t factor) {
+    return Candidate{llvm::divideCeilSigned(elements, fewest * factor), factor > 1};
+  };
+  int64_t factor = 1;
+  for (; fewest * factor <= elements && factor <= mostTileFactor; factor *= 2)
+    candidates.push_back(cut(factor));
+  TileTrials trials(context, region, limit, workers);
+  trials.run(std::move(candidates));
+  for (; fewest * factor <= elements && !trials.best(); factor *= 2)
+    trials.run({cut(factor)});
   // With fused instructions other sizes are at hand than with those that they stand for: powers of
   // two, that DRAM likes, are there for both.
+  candidates.clear();
   if (region.takesFused())
     for (auto size = static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(elements)));
          size >= leastTile && size * mostTileFactor >= elements; size /= 2)
-      consider(size, false);
-  context.tiles.insert_or_assign(signature, TriedTile{best, limit});
-  return best;
+      candidates.push_back({size});
+  trials.run(std::move(candidates));
+  context.tiles.insert_or_assign(signature, TriedTile{trials.best(), limit});
+  return trials.best();
 }
 
 void lowerAlone(LoweringContext &context, kernel::GroupOp group, Steps &steps) {
@@ -110,8 +208,9 @@ bool hasProduct(kernel::GroupOp group) {
 
 class Division {
 public:
-  Division(LoweringContext &context, llvm::ArrayRef<kernel::GroupOp> groups, size_t first)
-      : context_(context), groups_(groups) {
+  Division(LoweringContext &context, Workers &workers, llvm::ArrayRef<kernel::GroupOp> groups,
+           size_t first)
+      : context_(context), workers_(workers), groups_(groups) {
     for (size_t i = 0; i < groups.size(); ++i)
       layers_.push_back(static_cast<int>(first + i));
   }
@@ -253,13 +352,14 @@ private:
     if (!region)
       return false;
     try {
-      tile = chooseTile(context_, *region, end == begin + 1 ? INT64_MAX : enough);
+      tile = chooseTile(context_, *region, end == begin + 1 ? INT64_MAX : enough, &workers_);
     } catch (const UserError &) { // no tile fits
     }
     return true;
   }
 
   LoweringContext &context_;
+  Workers &workers_;
   llvm::ArrayRef<kernel::GroupOp> groups_;
   llvm::SmallVector<int> layers_;
 };
@@ -277,6 +377,7 @@ std::map<size_t, ChosenRegion> findRegions(LoweringContext &context,
                                            llvm::ArrayRef<kernel::GroupOp> groups,
                                            llvm::function_ref<bool(size_t)> isFree) {
   std::map<size_t, ChosenRegion> found;
+  Workers workers(context);
   auto joins = [&](size_t place) { return isFree(place) && mayJoin(groups[place]); };
   for (size_t begin = 0; begin < groups.size(); ++begin) {
     size_t end = begin;
@@ -284,7 +385,8 @@ std::map<size_t, ChosenRegion> findRegions(LoweringContext &context,
       ++end;
     if (end - begin < 2)
       continue;
-    for (ChosenRegion &region : Division(context, groups.slice(begin, end - begin), begin).best())
+    for (ChosenRegion &region :
+         Division(context, workers, groups.slice(begin, end - begin), begin).best())
       found.emplace(static_cast<size_t>(region.layers.front()), std::move(region));
     begin = end;
   }

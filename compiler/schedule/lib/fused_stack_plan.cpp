@@ -98,10 +98,26 @@ static int64_t batchOf(const FusedStackProblem &p) {
   return p.tail ? p.tail->batch : p.window->batch;
 }
 
-int64_t resultPart(const FusedStackProblem &p, const FusedStackPlan &plan) {
+// Whether a window of several taps comes first and last.
+static bool isAlone(const FusedStackProblem &p) {
+  return p.window && !p.head && !p.tail && p.window->kernelHeight * p.window->kernelWidth > 1;
+}
+
+// Where the window is alone, each chunk has buffers of its own: the array and the vector unit,
+// which have one each, read different ones.
+static int64_t partOf(const FusedStackProblem &p, const FusedStackPlan &plan) {
   constexpr int64_t run = 128; // bytes in DRAM: shorter ones take the bus longer
-  const int64_t part = ceilDiv(run, plan.chunkChannels) * plan.chunkChannels;
-  return p.sum ? std::min(part, p.window->channels) : p.window->channels;
+  const int64_t least = p.sum ? run : plan.chunkChannels,
+                part = ceilDiv(least, plan.chunkChannels) * plan.chunkChannels;
+  return std::min(part, p.window->channels);
+}
+
+int64_t inputPart(const FusedStackProblem &p, const FusedStackPlan &plan) {
+  return isAlone(p) ? partOf(p, plan) : p.window->channels;
+}
+
+int64_t resultPart(const FusedStackProblem &p, const FusedStackPlan &plan) {
+  return isAlone(p) || p.sum ? partOf(p, plan) : p.window->channels;
 }
 
 SumSlots sumSlots(int64_t parts) { return {parts, false}; }
@@ -261,6 +277,12 @@ private:
                                ceilDiv(bytes, static_cast<int64_t>(m_.spadPort)));
   }
   double moved(int64_t bytes) const { return static_cast<double>(bytes) / m_.dramBytesPerCycle; }
+  // Of a window's pixels, of each so many channels at once.
+  double movedByRuns(int64_t bytes, int64_t run) const {
+    const bool isWhole = run == p_.window->channels;
+    const auto length = static_cast<double>(run);
+    return moved(bytes) * (isWhole ? 1 : m_.streamedFor(length) / length);
+  }
   // Of a stripe.
   void take(double &time, double cycles) const { time += count_ * cycles; }
 
@@ -348,14 +370,15 @@ private:
                                       : resultBytes());
     bytes += pixels * plan_.chunkChannels * p_.windowSpadBytesPerElement;
     if (!p_.head) {
-      const int64_t input = rows.head.size() * (w.width + 2 * w.padLeft) * w.channels;
-      take(dram_, moved(input));
+      const int64_t pixelsRead = rows.head.size() * (w.width + 2 * w.padLeft),
+                    part = inputPart(p_, plan_), parts = ceilDiv(w.channels, part);
+      take(dram_, movedByRuns(pixelsRead * w.channels, part));
       if (isFirst_)
-        first_ += moved(input);
-      bytes += stripeCopies(copies(Copies::Inputs)) * input;
+        first_ += movedByRuns(pixelsRead * part, part);
+      bytes += std::min(stripes_ * parts, copies(Copies::Inputs)) * pixelsRead * part;
     }
     if (!p_.tail && (!p_.sum || p_.sum->isImageStored))
-      take(dram_, moved(pixels * w.channels));
+      take(dram_, movedByRuns(pixels * w.channels, resultPart(p_, plan_)));
     if (p_.sum && !p_.tail)
       take(vector_, beats(pixels, w.channels));
     note(1, bytes, acc);
@@ -534,7 +557,7 @@ bool hasCopies(const FusedStackProblem &p, const FusedStackPlan &plan, Copies wh
              isOneUnit = isOneStripe && isOneChunk, stay = plan.keepsWeights && !isOneStripe;
   switch (which) {
   case Copies::Inputs:
-    return !isOneStripe;
+    return !isOneStripe || (isAlone(p) && inputPart(p, plan) < p.window->channels);
   case Copies::Windows:
     return plan.headMerge == TapMerge::All;
   case Copies::Between:
@@ -575,8 +598,10 @@ Rows arrayRows(const FusedStackPlan &plan, int64_t unit, Rows window) {
 int64_t copiesOf(const FusedStackProblem &p, const FusedStackPlan &plan, Copies which) {
   if (const int64_t given = plan.copies[static_cast<size_t>(which)]; given > 0)
     return given;
-  const bool isBetween = which == Copies::Between || which == Copies::WindowResults ||
-                         (which == Copies::Inputs && !p.head);
+  const bool isInputOfUnit = which == Copies::Inputs && !p.head &&
+                             (!isAlone(p) || inputPart(p, plan) == plan.chunkChannels);
+  const bool isBetween =
+      which == Copies::Between || which == Copies::WindowResults || isInputOfUnit;
   const bool slideAll = plan.slidingParts > 0 && plan.arrayUnits == arrayShares;
   if (!isBetween || plan.arrayUnits == 0 || slideAll)
     return 2;

@@ -41,7 +41,9 @@ std::optional<LoopMachine> LoopMachine::of(const isa::Isa &isa) {
   for (const isa::Instruction &instruction : isa.instructions()) {
     if (!instruction.requires_.empty() && instruction.control == isa::Control::SetBase)
       continue; // it may refuse what is added
-    if (instruction.control == isa::Control::Loop) {
+    if (instruction.control == isa::Control::Loop && !instruction.loopSteps.empty()) {
+      machine.step = &instruction;
+    } else if (instruction.control == isa::Control::Loop) {
       machine.loop = &instruction;
       machine.count = static_cast<size_t>(instruction.operandIndex("count"));
       machine.length = static_cast<size_t>(instruction.operandIndex("length"));
@@ -75,6 +77,42 @@ isa::DecodedInstruction LoopMachine::makeLoop(int64_t copies, int64_t instructio
   isa::DecodedInstruction made = blank(*loop);
   made.values[count] = copies;
   made.values[length] = instructions;
+  return made;
+}
+
+size_t LoopMachine::stepsOf(int64_t copies) const {
+  if (step == nullptr)
+    return 0;
+  const auto at = static_cast<size_t>(step->operandIndex("count"));
+  return copies <= step->operands[at].greatest ? step->loopSteps.size() : 0;
+}
+
+bool LoopMachine::isStep(int64_t amount) const {
+  return step != nullptr &&
+         std::all_of(step->loopSteps.begin(), step->loopSteps.end(), [&](const auto &each) {
+           const isa::Operand &operand = step->operands[static_cast<size_t>(each.second)];
+           return amount >= operand.least && amount <= operand.greatest;
+         });
+}
+
+size_t LoopMachine::additions(int64_t copies, size_t moves, bool endsWithLoop) const {
+  const size_t steps = stepsOf(copies);
+  return std::max(moves > steps ? moves - steps : 0, std::min<size_t>(moves, endsWithLoop));
+}
+
+isa::DecodedInstruction
+LoopMachine::makeLoop(int64_t copies, int64_t instructions,
+                      const std::vector<std::pair<int, int64_t>> &steps) const {
+  if (steps.empty())
+    return makeLoop(copies, instructions);
+  isa::DecodedInstruction made = blank(*step);
+  made.values[static_cast<size_t>(step->operandIndex("count"))] = copies;
+  made.values[static_cast<size_t>(step->operandIndex("length"))] = instructions;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const auto [target, amount] = step->loopSteps[i];
+    made.values[static_cast<size_t>(target)] = steps[i].first;
+    made.values[static_cast<size_t>(amount)] = steps[i].second;
+  }
   return made;
 }
 

@@ -6,12 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace tilewright {
 
 struct LoopMachine {
   const isa::Instruction *loop = nullptr;
-  size_t count = 0, length = 0; // its operands
+  size_t count = 0, length = 0;           // its operands
+  const isa::Instruction *step = nullptr; // a loop that adds to registers itself; may be missing
   const isa::Instruction *add = nullptr;
   size_t target = 0, source = 0, value = 0; // its operands
   int registers = 0;                        // base registers, the one that is zero among them
@@ -26,7 +29,17 @@ struct LoopMachine {
   int64_t greatestCount() const { return loop->operands[count].greatest; }
   int64_t greatestLength() const { return loop->operands[length].greatest; }
 
+  // Registers that a loop of so many copies adds to itself, at most.
+  size_t stepsOf(int64_t copies) const;
+  bool isStep(int64_t amount) const; // whether it can
+  // Additions that stand in a body, of registers that it moves. Those of a loop that ends together
+  // with one in it do not count: one addition keeps the two apart.
+  size_t additions(int64_t copies, size_t moves, bool endsWithLoop) const;
+
   isa::DecodedInstruction makeLoop(int64_t copies, int64_t instructions) const;
+  // (register, amount) each; not more than stepsOf(copies).
+  isa::DecodedInstruction makeLoop(int64_t copies, int64_t instructions,
+                                   const std::vector<std::pair<int, int64_t>> &steps) const;
   isa::DecodedInstruction makeAdd(int to, int from, int64_t amount) const;
 };
 

@@ -13,7 +13,7 @@ namespace tilewright {
 struct RegisterNeed {
   bool fits = false;
   uint32_t resets = 0; // additions before loops of the body, beside those that they have anyway
-  uint32_t moves = 0;  // additions at the end of the body
+  uint32_t moves = 0;  // registers that the body moves
 };
 
 RegisterNeed registersOf(const RolledLoop &loop, const LoopTree &tree, int registers);

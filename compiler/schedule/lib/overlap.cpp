@@ -55,7 +55,8 @@ private:
 
   std::optional<Tiles> best(const Part &first, const PartPlan &ofFirst, const Part &second) {
     for (const Part *part : {&first, &second})
-      if (!part->region && !part->beside && !mayRunBeside(context_, part->group))
+      if ((part->region && part->region->tile.cost > longest) ||
+          (!part->region && !part->beside && !mayRunBeside(context_, part->group)))
         return std::nullopt;
     const bool hasRegion = first.region || second.region;
     if (!(hasRegion ? mayGain(first, ofFirst, second) : mayLead(first, ofFirst, second)))
@@ -66,7 +67,7 @@ private:
     const std::optional<int64_t> apart =
         cycles({[&](Steps &steps) { lowerPart(context_, first, ofFirst, steps); },
                 [&](Steps &steps) { lowerPart(context_, second, {}, steps); }},
-               INT64_MAX);
+               longest + 1);
     if (!apart || *apart > longest)
       return std::nullopt;
     int64_t least = *apart - *apart / leastGain;

@@ -36,7 +36,7 @@ const isa::DecodedInstruction &ProgramOrder::resolved() {
 
 void ProgramOrder::advance() {
   if (control() == isa::Control::None)
-    return flow_.advance();
+    return flow_.advance(base_);
   flow_.execute(written().decoded, base_);
 }
 

@@ -390,6 +390,16 @@ bool Region::tilesChannels() const {
   });
 }
 
+Region Region::in(LoweringContext &context) const {
+  llvm::SmallVector<kernel::GroupOp> groups;
+  llvm::SmallVector<int> layers;
+  for (const Kernel &kernel : kernels_) {
+    groups.push_back(kernel.group);
+    layers.push_back(kernel.layer);
+  }
+  return *make(context, groups, layers);
+}
+
 // Parameters of a part of the channels at a time, so that two ranges, and tiles, are on chip.
 void Region::chooseRange() {
   block_ = context_.channels;
@@ -486,7 +496,8 @@ int64_t Region::mostElements() const {
       if (bytes == 0)
         return;
       const int64_t needed = 2 * bytes + kept, count = budget / 2 / bytes;
-      if (count < 1 && needed > static_cast<int64_t>(memory.bytes))
+      // Of several groups only a trial tells: what one reads gives its place to what it makes.
+      if (count < 1 && needed > static_cast<int64_t>(memory.bytes) && !isFused())
         nothingFits(context_, kernel.group, memory, needed);
       most = std::min(most, std::max<int64_t>(count, 1)); // 1: no byte to spare
     };
@@ -526,6 +537,10 @@ int64_t Region::tiles(int64_t most) const {
   for (size_t i = 0; i < all.size(); ++i)
     count *= llvm::divideCeilSigned(all[i], size[i]);
   return count;
+}
+
+bool Region::areSameTiles(int64_t most, int64_t other) const {
+  return tileOf(common(), most) == tileOf(common(), other) && !tilesChannels();
 }
 
 Box Region::boxOf(const Kernel &kernel, const Box &tile) const {
@@ -734,7 +749,7 @@ bool Region::mayTurn() const {
   const Scatter *scatter = context_.tensors.lookup(result).scatter;
   const size_t rank = kernel.space.size();
   if (isFused() || kernel.isReduction || kernel.product || kernel.isPerChannel ||
-      kernel.operands.size() != 1 || rank < 3 || !scatter || bytesOf(result) != 1 ||
+      kernel.operands.size() != 1 || rank < 3 || !scatter || bytesOf(result) > 2 ||
       kernel.space[rank - 2] == 1 || kernel.space[rank - 1] == 1)
     return false;
   mlir::Value operand = kernel.operands.front();
@@ -742,8 +757,7 @@ bool Region::mayTurn() const {
   const ElementChain chain(context_, steps, kernel.group, nullptr, kernel.shapes, 1);
   const Scatter *from = context_.tensors.lookup(operand).scatter;
   if ((from && !isInRuns(*from, kernel.space)) || bytesOf(operand) != 1 ||
-      kernel.shapes.find(operand)->second != kernel.space || chain.resultInAccumulators() ||
-      !chain.mayProvide(operand))
+      kernel.shapes.find(operand)->second != kernel.space || !chain.mayProvide(operand))
     return false;
   // Rows of the result that follow each other, and not its columns, stand side by side.
   Extents start(rank, 0), size(rank, 1), strides(rank, 0);
@@ -781,12 +795,13 @@ void Region::computeTurned(Steps &steps, Step &step, Running &running,
           asBox(input));
   running.chain->provide(operand, input, true);
   running.chain->loadOperands(step.loads, box);
-  const Tile result = denseTile(
-      isa::Space::Spad, steps.add(isa::Space::Spad, extent.elements(), "result tile"), extent);
+  Tile result = denseTile(isa::Space::Spad, -1, extent);
+  if (!running.chain->resultInAccumulators())
+    result.buffer = steps.add(isa::Space::Spad, extent.elements(), "result tile");
   const Tile value = running.chain->run(step.compute, {}, extent, 0, result);
   mlir::Value made = kernel::GroupOp(kernel.group).getResult();
   storeBox(context_, step.compute, context_.tensor(made), kernel.result, partOf(kernel.result, box),
-           1, asBox(value));
+           bytesOf(made), asBox(value));
 }
 
 static void mark(llvm::MutableArrayRef<Task> tasks, int layer) {

@@ -26,6 +26,8 @@
 
 namespace tilewright {
 
+class Workers;
+
 class Region {
 public:
   // Nothing where the groups have no ranks in common, or one cannot read what another one leaves on
@@ -33,6 +35,8 @@ public:
   static std::optional<Region> make(LoweringContext &context,
                                     llvm::ArrayRef<kernel::GroupOp> groups,
                                     llvm::ArrayRef<int> layers);
+  // The same with another context.
+  Region in(LoweringContext &context) const;
 
   bool isFused() const { return kernels_.size() > 1; }
   bool takesFused() const; // some instruction computes several operations
@@ -43,6 +47,7 @@ public:
   // UserError where none fits.
   int64_t mostElements() const;
   int64_t tiles(int64_t most) const; // of at most so many elements
+  bool areSameTiles(int64_t most, int64_t other) const;
   // The first `mostTiles` of them. A tile begins `interval` stages after the one before, which is
   // odd: products are in every other stage, so that the array and the vector unit have work in
   // each.
@@ -147,9 +152,9 @@ private:
 };
 
 // The tiles with which a region ends first. Nothing where none fits on chip, or ends before
-// `limit`.
+// `limit`. `workers`: who share the trials, where nothing stands in the pool of constants yet.
 std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &region,
-                                     int64_t limit = INT64_MAX);
+                                     int64_t limit = INT64_MAX, Workers *workers = nullptr);
 
 struct ChosenRegion {
   llvm::SmallVector<kernel::GroupOp> groups;

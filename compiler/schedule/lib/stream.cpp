@@ -90,8 +90,8 @@ void Stream::replace(size_t at, const StreamInstruction &instruction) {
   Item &item = items_[at];
   StreamInstruction form = instruction;
   form.decoded.wait = form.decoded.signal = 0;
-  if (form.decoded.instruction != this->instruction(at))
-    throw std::logic_error("another instruction in place of one");
+  if (memoriesOf(form).size() != addressCount(at))
+    throw std::logic_error("an instruction with other addresses in place of one");
   size_t next = item.addresses;
   for (uint8_t operand : memoriesOf(form)) {
     int64_t &address = form.decoded.values[operand];

@@ -77,4 +77,15 @@ int64_t TaskTimes::cyclesOf(const Task &task) {
   }
 }
 
+int64_t TaskTimes::computingOf(const Task &task) {
+  switch (formOf(task.instruction).kind) {
+  case isa::UnitTemplate::Matrix:
+    return cyclesOf(task);
+  case isa::UnitTemplate::Vector:
+    return cyclesOf(task) - machine_.vectorOverhead;
+  default:
+    return 0;
+  }
+}
+
 } // namespace tilewright

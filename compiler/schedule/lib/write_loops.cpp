@@ -207,12 +207,9 @@ private:
       at += each.addressCount;
     }
     layer_ = made_.layer(made_.size() - 1);
-    for (size_t i = 1; i < registers_.size(); ++i)
-      if (start[i].isTaken)
-        moveOn(i, start[i], first);
-    StreamInstruction head = made_[begin];
-    head.decoded.values[machine_.length] = static_cast<int64_t>(made_.size() - begin - 1);
-    made_.replace(begin, head);
+    const std::vector<std::pair<int, int64_t>> steps = moveOn(loop, start, first);
+    const auto length = static_cast<int64_t>(made_.size() - begin - 1);
+    made_.replace(begin, {machine_.makeLoop(loop.count, length, steps), made_.layer(begin)});
     for (size_t i = 1; i < registers_.size(); ++i) {
       registers_[i].isTaken = before[i].isTaken;
       if (registers_[i].held < first)
@@ -245,13 +242,29 @@ private:
     made_.push_back(made);
   }
 
-  // At the end of a body: the register begins the next copy as it began this one.
-  void moveOn(size_t at, const Register &start, size_t first) {
-    const int64_t delta = start.held < first ? 0 : classes_[start.held].delta;
-    const int64_t amount = delta + start.offset - registers_[at].offset;
-    if (amount != 0)
-      emit(machine_.makeAdd(static_cast<int>(at), static_cast<int>(at), amount));
-    registers_[at].offset = start.offset;
+  // At the end of a body: registers begin the next copy as they began this one. Returns what the
+  // loop adds itself.
+  std::vector<std::pair<int, int64_t>> moveOn(const RolledLoop &loop,
+                                              const std::vector<Register> &start, size_t first) {
+    std::vector<std::pair<int, int64_t>> steps, others;
+    for (size_t at = 1; at < registers_.size(); ++at) {
+      if (!start[at].isTaken)
+        continue;
+      const int64_t delta = start[at].held < first ? 0 : classes_[start[at].held].delta;
+      const int64_t amount = delta + start[at].offset - registers_[at].offset;
+      registers_[at].offset = start[at].offset;
+      if (amount != 0)
+        (machine_.isStep(amount) ? steps : others).emplace_back(static_cast<int>(at), amount);
+    }
+    const size_t moves = steps.size() + others.size(),
+                 inBody = machine_.additions(loop.count, moves, loop.body.back().loop >= 0);
+    while (others.size() < inBody || steps.size() > machine_.stepsOf(loop.count)) {
+      others.push_back(steps.back());
+      steps.pop_back();
+    }
+    for (const auto &[at, amount] : others)
+      emit(machine_.makeAdd(at, at, amount));
+    return steps;
   }
 
   const Stream &stream_;

@@ -2,6 +2,7 @@
 
 #include "tilewright/compiler/schedule/task.h"
 #include "tilewright/compiler/schedule/task_times.h"
+#include "tilewright/isa/assembler.h"
 
 #include <gtest/gtest.h>
 #include <set>
@@ -166,6 +167,38 @@ protected:
   const std::vector<timing::InstructionTiming> plans_ = timing::makeTimings(isa_);
   TaskTimes times_{isa_, machine_, plans_};
 };
+
+// What sets registers of the load DMA, in the program.
+class SetRegisters : public EarlyConstants {
+protected:
+  // A group of fills of one buffer; each needs these registers to hold these values.
+  std::vector<std::string> sets(const std::vector<std::pair<const char *, int64_t>> &needs) {
+    Steps steps;
+    steps.layer = 0;
+    const int buffer = steps.add(isa::Space::Spad, 64, "input tile");
+    const TaskForm form(isa_, *isa_.find("fill"));
+    Step &step = steps.steps.emplace_back();
+    for (const auto &[name, value] : needs)
+      step.compute.push_back(
+          form.build().buffer("d", buffer, 0).imm("n1", 1).imm("n0", 16).reg(name, value));
+    Emitter emitter(isa_, Buffering::Double, {}, &times_);
+    emitter.append(steps, "group");
+    std::vector<std::string> found;
+    for (const StreamInstruction &each : emitter.finish())
+      if (each.decoded.instruction == isa_.find("load.set")->index)
+        found.push_back(isa::disassemble(isa_, each.decoded));
+    return found;
+  }
+};
+
+TEST_F(SetRegisters, AnEarlierInstructionSetsWhatNothingHasNeededSince) {
+  EXPECT_EQ(sets({{"d_s1", 5}, {"d_s2", 7}}),
+            (std::vector<std::string>{"load.set      r0=d_s1, v0=5, r1=d_s2, v1=7"}));
+}
+
+TEST_F(SetRegisters, NoneSetsWhatIsNeededBetween) {
+  EXPECT_EQ(sets({{"d_s1", 5}, {"d_s2", 0}, {"d_s2", 7}}).size(), 2u);
+}
 
 // They take half as long again: DRAM is not always as fast as its bus.
 TEST_F(EarlyConstants, StreamWhileTheBusIsIdle) {

@@ -544,6 +544,23 @@ TEST(FusedStackPlan, WindowsBeforeASumAreStoredByParts) {
   EXPECT_EQ(plan.spadBytes - bytes, size * size * (512 - 2 * 128) - 512); // and the sums
 }
 
+// So the array and the vector unit, which have a chunk each, read different buffers.
+TEST(FusedStackPlan, ADepthwiseConvolutionByItselfMovesChunkByChunk) {
+  FusedStackProblem p;
+  p.window = depthwise(5, 1);
+  p.window->channels = p.window->inputChannels = 512;
+  p.windowIsDepthwise = p.mayReduceOnArray = true;
+  FusedStackPlan plan = planFusedStack(p, machine(), 1).at(0);
+  for (int64_t chunk : {64, 512}) {
+    plan.chunkChannels = chunk;
+    EXPECT_EQ(inputPart(p, plan), chunk);
+    EXPECT_EQ(resultPart(p, plan), chunk);
+  }
+  p.head = pointwise(size, 24, 512);
+  plan.chunkChannels = 64;
+  EXPECT_EQ(resultPart(p, plan), 512);
+}
+
 TEST(FusedStackPlan, WindowsThatTheirSumAloneReadsAreNotMoved) {
   ConvMachine slow = machine();
   slow.dramBytesPerCycle = 0.125;

@@ -79,8 +79,8 @@ protected:
 TEST_F(LineUp, WhatOtherUnitsGetInBetweenStandsTogether) {
   const Stream stream = assembled(products(64, {5, 13, 22, 37, 50}) + "halt\n");
   expectUnitsKeepTheirOrder(stream);
-  EXPECT_GT(rollLoops(stream, isa_).size(), 30u);
-  EXPECT_EQ(rollLoops(lined(stream), isa_).size(), 11u); // a loop of 4, 5 settings and a halt
+  EXPECT_GT(rollLoops(stream, isa_).size(), 20u);
+  EXPECT_EQ(rollLoops(lined(stream), isa_).size(), 9u); // a loop of 2, 5 settings and a halt
 }
 
 // Where they cannot all be early, they stand between copies whose number is round.

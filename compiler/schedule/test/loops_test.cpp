@@ -88,8 +88,57 @@ TEST(Loops, AddressesThatMoveAlikeShareARegister) {
   for (int64_t i = 0; i < 5; ++i)
     text += mload(256 + 16 * i) + mmul(16 * i, 64 + 16 * i);
   const Stream made = rolled(assembled(text));
-  EXPECT_EQ(made.size(), 4u);
+  EXPECT_EQ(made.size(), 3u);
+  EXPECT_EQ(count(made, shipped(), isa::Control::SetBase), 0);
+}
+
+// The loop adds to two registers; what moves by a third amount is added to in the body.
+TEST(Loops, ABodyAddsToWhatTheLoopDoesNot) {
+  std::string text;
+  for (int64_t i = 0; i < 5; ++i)
+    text += mload(256 + 16 * i) + mmul(32 * i, 64 * i);
+  EXPECT_EQ(textOf(rolled(assembled(text))),
+            textOf(assembled("loop.step count=5, length=3, r0=1, step0=16, r1=2, step1=32\n"
+                             "mload w=256+x1, k=16, n=16\n"
+                             "mmul a=0+x2, d=0+x3, n1=1, n0=4, k=16, n=16, accumulate=0, swap=1\n"
+                             "xadd rd=3, rs=3, value=64\n")));
+}
+
+// Beyond 20 bits.
+TEST(Loops, ABodyAddsWhatIsNoStep) {
+  std::string text;
+  for (int64_t i = 0; i < 5; ++i)
+    text += fmt::format("load s={}, d={}, n1=1, n0=16\n", (int64_t(1) << 20) * i, 64 * i);
+  EXPECT_EQ(textOf(rolled(assembled(text))),
+            textOf(assembled("loop.step count=5, length=2, r0=2, step0=64, r1=0, step1=0\n"
+                             "load s=0+x1, d=0+x2, n1=1, n0=16\n"
+                             "xadd rd=1, rs=1, value=0x100000\n")));
+}
+
+// Of loops that end together the inner one's steps count alone: an addition keeps them apart.
+TEST(Loops, ALoopWithStepsDoesNotEndWithOneWithinIt) {
+  std::string text;
+  for (int64_t j = 0; j < 5; ++j) {
+    text += mmul(1024 * j, 0);
+    for (int64_t i = 0; i < 9; ++i)
+      text += mload(256 * i + 16 * j);
+  }
+  const Stream made = rolled(assembled(text));
+  EXPECT_EQ(made.size(), 5u) << textOf(made);
   EXPECT_EQ(count(made, shipped(), isa::Control::SetBase), 1);
+}
+
+TEST(Loops, WithoutStepsInTheDescriptionBodiesAdd) {
+  const std::string overlay = testing::TempDir() + "without-steps.yaml";
+  std::ofstream(overlay) << "schema: \"tilewright/overlay/1\"\nname: \"less\"\nsummary: \"Less.\"\n"
+                         << "instructions: { loop.step: null }\n";
+  const isa::Isa isa = edge16({overlay});
+  Stream stream(isa);
+  for (int64_t i = 0; i < 5; ++i)
+    stream.push_back({isa::assemble(isa, mload(256 * i), "test.s").front(), 0});
+  const Stream made = rolled(stream, isa);
+  EXPECT_EQ(made.size(), 3u);
+  EXPECT_EQ(count(made, isa, isa::Control::SetBase), 1);
 }
 
 TEST(Loops, Nest) {
@@ -117,9 +166,11 @@ TEST(Loops, NothingGoesBackWhereAnInnerLoopEndsAtTheNextCopysFirstAddress) {
     text += "vchannel a=0x3fa00, nc=64\n";
   }
   EXPECT_EQ(textOf(rolled(assembled(text))),
-            textOf(assembled("loop count=5, length=5\nloop count=4, length=3\n" + mload(0) +
+            textOf(assembled("loop count=5, length=4\n"
+                             "loop.step count=4, length=2, r0=1, step0=16, r1=0, step1=0\n" +
+                             mload(0) +
                              "mmul a=0+x1, d=0, n1=1, n0=4, k=16, n=16, accumulate=0, swap=1\n"
-                             "xadd rd=x1, rs=x1, value=16\nvchannel a=0x3fa00, nc=64\n")));
+                             "vchannel a=0x3fa00, nc=64\n")));
 }
 
 // One loop behind the other: where the second begins, the register holds what the first left, and
@@ -131,8 +182,8 @@ TEST(Loops, FieldsMakeUpForWhatRegistersHold) {
   for (int64_t i = 0; i < 10; ++i)
     text += mmul(1000 + 32 * i, 0);
   const Stream made = rolled(assembled(text));
-  ASSERT_EQ(made.size(), 6u);
-  EXPECT_EQ(made[4].decoded.values[0], 1000 - 160);
+  ASSERT_EQ(made.size(), 4u);
+  EXPECT_EQ(made[3].decoded.values[0], 1000 - 160);
 }
 
 // The second loop begins at address 0: no field is below that.
@@ -236,6 +287,7 @@ name: "other"
 summary: "Another name."
 instructions:
   xadd: null
+  loop.step: null
   move:
     name: "move"
     summary: "Adds a constant to a base register, into another."
@@ -252,7 +304,7 @@ instructions:
   Stream stream(isa);
   for (int64_t i = 0; i < 9; ++i)
     stream.push_back({isa::assemble(isa, mload(16 * i), "test.s").front(), 0});
-  EXPECT_EQ(rolled(stream, isa).size(), 3u);
+  EXPECT_EQ(count(rolled(stream, isa), isa, isa::Control::SetBase), 1);
 }
 
 // Random nests of loops over random instructions, written out: what executes stays the same.

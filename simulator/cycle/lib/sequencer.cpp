@@ -161,7 +161,7 @@ void Sequencer::dispatch(const isa::DecodedInstruction &decoded,
   staged_.record->dispatch = t;
   ++instructions_;
   current_ = nullptr;
-  flow_.advance();
+  flow_.advance(base_);
 }
 
 void Sequencer::next() {

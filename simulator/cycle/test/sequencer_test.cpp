@@ -115,6 +115,14 @@ TEST(Sequencer, SeqPredictCostsACycleWhereTheFlowGoesElsewhere) {
   EXPECT_EQ(cycles("loop count=5, length=2\n", 13, 2), 11);
 }
 
+TEST(Sequencer, SeqLoopAddsStepsInNoTime) {
+  const std::string body = "load s=0+x1, d=0+x2, n1=1, n0=8\n";
+  const RunRecord without = run("loop count=9, length=1\n" + body + "halt"),
+                  with = run("loop.step count=9, length=1, r0=1, step0=0, r1=2, step1=8\n" + body +
+                             "halt");
+  EXPECT_EQ(with.trace[9].dispatch, without.trace[9].dispatch);
+}
+
 TEST(Sequencer, SeqLoopOfCountZeroIsSkipped) {
   const RunRecord record = run("loop count=0, length=2\n" + repeat(2, nothing) + "halt");
   EXPECT_EQ(record.instructions, 2u);

@@ -49,10 +49,11 @@ void ControlFlow::execute(const isa::DecodedInstruction &decoded, std::vector<in
   context.base = base.data();
   switch (instruction.control) {
   case isa::Control::SetBase: {
-    int64_t result = isa::evaluate(*instruction.controlValue, context);
+    const int64_t result = isa::evaluate(*instruction.controlValue, context);
+    advance(base); // a step of a loop that ends here comes before what is set
     if (int64_t target = value(instruction, decoded, "rd"); target != 0)
       base[static_cast<size_t>(target)] = result;
-    return advance();
+    return;
   }
   case isa::Control::Loop: {
     auto length = static_cast<uint64_t>(value(instruction, decoded, "length"));
@@ -64,18 +65,24 @@ void ControlFlow::execute(const isa::DecodedInstruction &decoded, std::vector<in
             FaultCause::LoopPastEnd);
     if (count == 0) {
       jumped_ = true;
-      return fallTo(end);
+      return fallTo(end, base);
     }
     if (depth_ == loops_.size())
       fault(program_, pc_, fmt::format("loops are nested deeper than {}", loops_.size()), "",
             FaultCause::LoopDepth);
-    loops_[depth_++] = {begin, end, count - 1};
+    Loop &loop = loops_[depth_++];
+    loop = {begin, end, count - 1, {}};
+    for (size_t i = 0; i < instruction.loopSteps.size(); ++i) {
+      const auto [target, amount] = instruction.loopSteps[i];
+      loop.steps[i] = {static_cast<size_t>(decoded.values[static_cast<size_t>(target)]),
+                       decoded.values[static_cast<size_t>(amount)]};
+    }
     pc_ = begin;
     return;
   }
   case isa::Control::Branch: {
     if (isa::evaluate(*instruction.controlValue, context) == 0)
-      return advance();
+      return advance(base);
     int64_t target = static_cast<int64_t>(pc_) + value(instruction, decoded, "offset");
     if (target < 0 || target >= static_cast<int64_t>(instructions_))
       fault(program_, pc_,
@@ -88,13 +95,13 @@ void ControlFlow::execute(const isa::DecodedInstruction &decoded, std::vector<in
   case isa::Control::Halt:
   case isa::Control::Fence:
   case isa::Control::None:
-    return advance();
+    return advance(base);
   }
 }
 
-void ControlFlow::advance() {
+void ControlFlow::advance(std::vector<int64_t> &base) {
   jumped_ = false;
-  fallTo(pc_ + 1);
+  fallTo(pc_ + 1, base);
 }
 
 uint64_t ControlFlow::predictedAfter(uint64_t pc) const {
@@ -104,8 +111,10 @@ uint64_t ControlFlow::predictedAfter(uint64_t pc) const {
 }
 
 // Reaching the end of a loop's body starts its next run, or leaves it; several loops may end
-// together.
-void ControlFlow::fallTo(uint64_t next) {
+// together, of which the innermost one's steps count.
+void ControlFlow::fallTo(uint64_t next, std::vector<int64_t> &base) {
+  if (depth_ > 0 && loops_[depth_ - 1].end == next)
+    step(loops_[depth_ - 1], base);
   while (depth_ > 0 && loops_[depth_ - 1].end == next) {
     auto &loop = loops_[depth_ - 1];
     if (loop.left > 0) {
@@ -116,6 +125,16 @@ void ControlFlow::fallTo(uint64_t next) {
     --depth_;
   }
   goTo(next);
+}
+
+// Of two steps of one register the latter counts: hardware has one adder for each.
+void ControlFlow::step(const Loop &loop, std::vector<int64_t> &base) {
+  std::array<int64_t, isa::limits::loopSteps> results{};
+  for (size_t i = 0; i < results.size(); ++i)
+    results[i] = static_cast<int32_t>(base[loop.steps[i].target] + loop.steps[i].amount);
+  for (size_t i = 0; i < results.size(); ++i)
+    if (loop.steps[i].target != 0)
+      base[loop.steps[i].target] = results[i];
 }
 
 // Whatever loop the target is outside of is left.

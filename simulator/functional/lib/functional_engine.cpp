@@ -151,7 +151,7 @@ private:
       }
     if (races_)
       pending.sequencer = races_->sequencer();
-    flow_.advance();
+    flow_.advance(state_.base);
     return true;
   }
 

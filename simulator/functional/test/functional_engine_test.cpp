@@ -14,6 +14,7 @@
 namespace tilewright {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 const isa::Isa &edge16() {
@@ -148,6 +149,52 @@ TEST(FunctionalEngine, RunsLoopsAndBaseRegisters) {
   for (size_t i = 0; i < 15; ++i)
     ASSERT_EQ(dram[0x400 + i], i);
   EXPECT_EQ(dram[0x400 + 15], 0);
+}
+
+// Base registers behind a program: bytes of a ramp that it reads through them.
+static std::vector<int> readThrough(const std::string &text, std::initializer_list<int> registers) {
+  std::vector<int> found;
+  for (int at : registers) {
+    auto dram = run(assembled(text + fmt::format("load s=0+x{}, d=0, n1=1, n0=1 !signal=0\n"
+                                                 "store s=0, d=0x400, n1=1, n0=1 !wait=0\nhalt\n",
+                                                 at)));
+    found.push_back(dram[0x400]);
+  }
+  return found;
+}
+
+TEST(FunctionalEngine, EachRunOfALoopAddsItsSteps) {
+  EXPECT_THAT(readThrough("loop.step count=3, length=2, r0=1, step0=5, r1=2, step1=9\n"
+                          "fence\nxadd rd=x3, rs=x1, value=0\n",
+                          {1, 2, 3}),
+              ElementsAre(15, 27, 10));
+}
+
+TEST(FunctionalEngine, LoopsThatEndTogetherAddTheInnerOnesSteps) {
+  EXPECT_THAT(readThrough("loop.step count=3, length=3, r0=1, step0=5, r1=0, step1=7\nfence\n"
+                          "loop.step count=2, length=1, r0=2, step0=9, r1=0, step1=0\nfence\n",
+                          {1, 2}),
+              ElementsAre(0, 54));
+}
+
+TEST(FunctionalEngine, WhatTheLastInstructionOfABodySetsIsNotStepped) {
+  EXPECT_THAT(readThrough("loop.step count=3, length=1, r0=1, step0=50, r1=2, step1=4\n"
+                          "xadd rd=x1, rs=x1, value=1\n",
+                          {1, 2}),
+              ElementsAre(3, 12));
+}
+
+TEST(FunctionalEngine, OfTwoStepsOfOneRegisterTheLatterCounts) {
+  EXPECT_THAT(
+      readThrough("loop.step count=2, length=1, r0=1, step0=50, r1=1, step1=4\nfence\n", {1}),
+      ElementsAre(8));
+}
+
+TEST(FunctionalEngine, ABranchOutOfALoopEndsNoRun) {
+  EXPECT_THAT(readThrough("loop.step count=9, length=2, r0=1, step0=5, r1=0, step1=0\n"
+                          "branch rs=x1, negate=1, offset=2\nfence\n",
+                          {1}),
+              ElementsAre(5));
 }
 
 TEST(FunctionalEngine, SkipsALoopOfNoRuns) {

@@ -68,6 +68,8 @@ ControlInstructions::ControlInstructions(const isa::Isa &isa) {
                                     {"rs", 0, lastBase},
                                     {"value", -2000, 5000}},
                            ofLoop = {{"count", 0, 1023}, {"length", 1, 1023}},
+                           ofStep = {{"count", 0, 1023}, {"length", 1, 1023}, {"r0", 0, lastBase},
+                                     {"step0", -99, 99}, {"r1", 0, lastBase}, {"step1", -99, 99}},
                            ofBranch = {
                                {"rs", 0, lastBase}, {"negate", 0, 1}, {"offset", -1023, 1023}};
   for (const Instruction &instruction : isa.instructions()) {
@@ -88,6 +90,7 @@ ControlInstructions::ControlInstructions(const isa::Isa &isa) {
       break;
     case isa::Control::Loop:
       take(loop, hasOnly(instruction, ofLoop));
+      take(step, hasOnly(instruction, ofStep));
       break;
     case isa::Control::Branch:
       take(branch, hasOnly(instruction, ofBranch) && isBranch(isa, instruction));

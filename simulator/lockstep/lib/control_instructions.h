@@ -15,6 +15,7 @@ struct ControlInstructions {
   const isa::Instruction *set = nullptr;    // x[rd] = value
   const isa::Instruction *add = nullptr;    // x[rd] = x[rs] + value
   const isa::Instruction *loop = nullptr;   // count, length
+  const isa::Instruction *step = nullptr;   // the same, with steps of base registers
   const isa::Instruction *branch = nullptr; // by offset, where x[rs] is 0, or with negate is not
   // Changes nothing when all its operands are 0.
   const isa::Instruction *idle = nullptr;

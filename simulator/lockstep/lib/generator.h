@@ -45,6 +45,8 @@ private:
   void draw(const isa::Instruction &instruction, isa::DecodedInstruction &decoded);
   // Moves one operand so that what it touches begins or ends with its memory, or with a bank.
   void moveToEnd(const isa::Instruction &instruction, isa::DecodedInstruction &decoded);
+  bool trapsLater(const isa::Instruction &instruction,
+                  const isa::DecodedInstruction &decoded) const;
   // Whether it may execute, and soon ends; it gets tokens then.
   bool accept(const isa::Instruction &instruction, isa::DecodedInstruction &decoded,
               bool isMeantLong = false);
@@ -91,6 +93,10 @@ private:
 
   void fence(std::vector<isa::DecodedInstruction> &words);
   void loop(std::vector<isa::DecodedInstruction> &words, int depth);
+  // The head of a loop that steps base registers; how often it runs is decided.
+  isa::DecodedInstruction stepping();
+  // Behind it: registers are what they were before.
+  void takeBack(std::vector<isa::DecodedInstruction> &words, const isa::DecodedInstruction &head);
   // Makes the branch at `from`, the first instruction of a body that ends here, lead out of it: to
   // what comes next. There are no tokens at either end, and a body changes no register. True when
   // it is always taken.
@@ -130,6 +136,9 @@ private:
   bool lastIsLong_ = false;
   int64_t spread_ = 20; // of small values
   std::vector<int64_t> base_, addresses_;
+  // Of the loop around that steps base registers: what a run adds to each, and its runs.
+  std::vector<int64_t> steps_;
+  int64_t runs_ = 0;
   std::array<int64_t, 3> recent_{}; // the last address, by space
   std::vector<std::vector<int64_t>> registers_;
   std::vector<Channel> channels_;

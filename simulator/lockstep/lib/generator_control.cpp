@@ -17,7 +17,9 @@ void Generator::loop(std::vector<isa::DecodedInstruction> &words, int depth) {
     return;
   // The body starts and ends without tokens, so that it can run any number of times.
   bool wasInBody = true;
-  isa::DecodedInstruction first = blank(*control_.loop);
+  const bool steps =
+      control_.step != nullptr && control_.set != nullptr && steps_.empty() && below(3) == 0;
+  isa::DecodedInstruction first = steps ? stepping() : blank(*control_.loop);
   if (!inBody_)
     acquire(first);
   drain(words);
@@ -40,20 +42,54 @@ void Generator::loop(std::vector<isa::DecodedInstruction> &words, int depth) {
   anySet(words, true); // loops do not end together by chance alone
   drain(words);
   std::swap(inBody_, wasInBody);
+  if (steps)
+    steps_.clear();
   if (words.size() == at + 1) { // there is nothing to do
     words.pop_back();
     return;
   }
   const bool leaves = mayLeave && leave(words, at + 1);
   isa::DecodedInstruction &head = words[at];
-  const isa::Instruction &instruction = *control_.loop;
+  const isa::Instruction &instruction = steps ? *control_.step : *control_.loop;
   const isa::Operand &count =
       instruction.operands[static_cast<size_t>(instruction.operandIndex("count"))];
-  operand(head, instruction, "count") = leaves && below(2) == 0 ? count.greatest : below(4);
+  if (leaves && below(2) == 0)
+    operand(head, instruction, "count") = count.greatest;
+  else if (!steps)
+    operand(head, instruction, "count") = below(4);
   operand(head, instruction, "length") = static_cast<int64_t>(words.size() - at - 1);
   // What it signals is taken after the loop.
   if (!inBody_)
     release(head);
+  if (steps)
+    takeBack(words, isa::DecodedInstruction(head));
+}
+
+isa::DecodedInstruction Generator::stepping() {
+  const isa::Instruction &instruction = *control_.step;
+  isa::DecodedInstruction head = blank(instruction);
+  operand(head, instruction, "count") = runs_ = below(5);
+  steps_.assign(base_.size(), 0);
+  for (const auto &[target, amount] : instruction.loopSteps) {
+    const isa::Operand &field = instruction.operands[static_cast<size_t>(amount)];
+    const int64_t reg = below(static_cast<int64_t>(base_.size())),
+                  step = below(8) == 0 ? value(field.least, field.greatest) : below(198) - 99;
+    head.values[static_cast<size_t>(target)] = reg;
+    head.values[static_cast<size_t>(amount)] = step;
+    if (reg != 0)
+      steps_[static_cast<size_t>(reg)] = step;
+  }
+  return head;
+}
+
+void Generator::takeBack(std::vector<isa::DecodedInstruction> &words,
+                         const isa::DecodedInstruction &head) {
+  for (const auto &[target, amount] : control_.step->loopSteps) {
+    const int64_t reg = head.values[static_cast<size_t>(target)];
+    words.push_back(blank(*control_.set));
+    operand(words.back(), *control_.set, "rd") = reg;
+    operand(words.back(), *control_.set, "value") = base_[static_cast<size_t>(reg)];
+  }
 }
 
 bool Generator::leave(std::vector<isa::DecodedInstruction> &words, size_t from) {

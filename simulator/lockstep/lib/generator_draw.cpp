@@ -93,11 +93,28 @@ void Generator::draw(const isa::Instruction &instruction, isa::DecodedInstructio
   }
 }
 
+// In runs of the loop around that steps base registers, behind the first one.
+bool Generator::trapsLater(const isa::Instruction &instruction,
+                           const isa::DecodedInstruction &decoded) const {
+  if (steps_.empty())
+    return false;
+  const int64_t *registers = registers_[static_cast<size_t>(instruction.unit)].data();
+  std::vector<int64_t> addresses = addresses_;
+  for (int64_t run = 1; run < runs_; ++run) {
+    for (size_t i = 0; i < addresses.size(); ++i)
+      addresses[i] += steps_[decoded.bases[i]];
+    if (!isa::trapReason(instruction, isa_, decoded, registers, addresses.data()).empty())
+      return true;
+  }
+  return false;
+}
+
 bool Generator::accept(const isa::Instruction &instruction, isa::DecodedInstruction &decoded,
                        bool isMeantLong) {
   const int64_t *registers = registers_[static_cast<size_t>(instruction.unit)].data();
   if (!encodes(decoded) ||
-      !isa::trapReason(instruction, isa_, decoded, registers, addresses_.data()).empty())
+      !isa::trapReason(instruction, isa_, decoded, registers, addresses_.data()).empty() ||
+      trapsLater(instruction, decoded))
     return false;
   // Long ones would hide the rest.
   const bool isLong = isMeantLong || (mayBeLong_ && below(200) == 0);

@@ -530,6 +530,28 @@ void writeControlValue(std::string &text, const isa::Isa &isa, isa::Control cont
   text += "    default: ;\n  endcase\nendfunction\n";
 }
 
+// What the end of a loop's run adds to base registers: step i, register 0 where there is none.
+void writeLoopSteps(std::string &text, const isa::Isa &isa) {
+  text += "\nfunction automatic base_step_t [LoopSteps-1:0] control_steps(logic [7:0] instruction, "
+          "instruction_t bits);\n  control_steps = '0;\n  unique case (instruction)\n";
+  for (const isa::Instruction &instruction : isa.instructions()) {
+    if (instruction.loopSteps.empty())
+      continue;
+    text += fmt::format("    {}: begin\n", constantOf(instruction));
+    for (size_t i = 0; i < instruction.loopSteps.size(); ++i) {
+      const auto [target, amount] = instruction.loopSteps[i];
+      const isa::Operand &number = instruction.operands[static_cast<size_t>(target)],
+                         &step = instruction.operands[static_cast<size_t>(amount)];
+      text +=
+          fmt::format("      control_steps[{0}].target = $bits(control_steps[{0}].target)'({1});\n"
+                      "      control_steps[{0}].amount = 32'({2});\n",
+                      i, field(number), field(step));
+    }
+    text += "    end\n";
+  }
+  text += "    default: ;\n  endcase\nendfunction\n";
+}
+
 } // namespace
 
 std::string sequencerText(const isa::Isa &isa) {
@@ -538,7 +560,13 @@ std::string sequencerText(const isa::Isa &isa) {
   for (const auto &[instruction, operand] : counts)
     countBits = std::max(countBits, operand->width);
   std::string text =
-      fmt::format("localparam int LoopCountBits = {}; // of the runs of a loop\n", countBits);
+      fmt::format("localparam int LoopCountBits = {}; // of the runs of a loop\n"
+                  "localparam int LoopSteps = {}; // base registers that a loop adds to\n"
+                  "typedef struct packed {{\n"
+                  "  logic [$clog2(BaseRegisters)-1:0] target;\n"
+                  "  logic signed [31:0] amount;\n"
+                  "}} base_step_t;\n",
+                  countBits, isa::limits::loopSteps);
   writeControlValue(text, isa, isa::Control::SetBase, "control_value", "signed [63:0] ", "{}");
   writeControlValue(text, isa, isa::Control::Branch, "control_taken", "", "({}) != '0");
   const std::tuple<const char *, const char *, Operands> operands[] = {
@@ -555,6 +583,7 @@ std::string sequencerText(const isa::Isa &isa) {
                           operand->low + operand->width - 1, operand->low);
     text += "    default: ;\n  endcase\nendfunction\n";
   }
+  writeLoopSteps(text, isa);
   // What is added up while an instruction is decoded does not wait until it is known which one it
   // is.
   const Operands offsets = controlOperands(isa, isa::Control::Branch, "offset");

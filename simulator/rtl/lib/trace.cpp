@@ -110,7 +110,7 @@ void Trace::execute(int64_t t, const ModelPorts &ports) {
   for (size_t i = 0; i < instruction.operands.size(); ++i)
     if (instruction.operands[i].kind == isa::Operand::Kind::Memory)
       own.addresses[i] = decoded.values[i] + base_[decoded.bases[i]];
-  flow_.advance();
+  flow_.advance(base_);
 }
 
 // Why an instruction may not execute; the RTL must find the same. "" when it may.

@@ -215,7 +215,9 @@ struct Instruction {
   std::vector<std::pair<int, int>>
       sets; // set instructions: (register-number operand, value operand), in order
   Control control = Control::None;
-  ExprPtr controlValue;               // SetBase: the value; Branch: the condition
+  ExprPtr controlValue; // SetBase: the value; Branch: the condition
+  std::vector<std::pair<int, int>>
+      loopSteps; // Loop: (operand that names a base register, what each run adds to it)
   std::vector<MemoryAccess> accesses; // of all steps, in order
   Pipeline pipeline;                  // of a vector instruction with steps
 

@@ -98,6 +98,7 @@ inline constexpr Limit steps{"instruction.semantics.compose", 1, 8,
                              "the RTL has states for the steps of an instruction"};
 inline constexpr Limit iterators{"instruction.semantics.iter", 0, 6,
                                  "a step is walked by six nested counters"};
+inline constexpr size_t loopSteps = 2; // base registers that a loop adds to
 inline constexpr Limit extent{"instruction.semantics.extent", 0, INT32_MAX,
                               "iterators count in 32 bits"};
 inline constexpr Limit accesses{"instruction.semantics.accesses", 0, 12,

@@ -54,6 +54,10 @@ public:
   // a single element, or a shape) stays as it is.
   virtual std::unique_ptr<FloatExecutable>
   withConstants(std::vector<Replacement> replacements) const = 0;
+
+  // The same of some watched values alone: a run shows these, does nothing else for others, and
+  // has no results.
+  virtual std::unique_ptr<FloatExecutable> showing(const std::vector<size_t> &watched) const = 0;
 };
 
 } // namespace tilewright

@@ -35,7 +35,7 @@ CalibrationData randomCalibration(mlir::ModuleOp module, int64_t samples, uint64
 // Throws UserError naming the user's operator that has no integer form, or the calibration input
 // that does not fit. `times`, if any, is told of each phase. `standard`, where it is asked for,
 // becomes the module of standard precision where Precision::Automatic gave it up; else it stays
-// empty.
+// empty. Weights of `module` that stand in resources are given up: it is not to be read behind it.
 mlir::OwningOpRef<mlir::ModuleOp> quantize(mlir::ModuleOp module, const CalibrationData &data,
                                            const QuantizeOptions &options,
                                            QuantizationReport *report, PhaseTimes *times = nullptr,

@@ -35,7 +35,10 @@ struct LayerSqnr {
 // softmax reads where it makes them.
 struct PrecisionChoice {
   Precision precision = Precision::Standard;
-  double standard = 0;            // dB
+  double standard = 0; // dB
+  // dB; of standard precision with 16 bits for the operands of some products, and of how many.
+  std::optional<double> withExactOperands;
+  size_t exactOperands = 0;
   std::optional<double> mixed;    // dB; of none where standard precision suffices
   std::optional<double> extended; // dB; of none where one of the others does
 };

@@ -10,8 +10,9 @@
 // used longest ago, so that addresses come round and programs repeat (loops.h). Steps that fit only
 // as they were tried out keep the layout that they had then, turned by whole banks to where the
 // group before leaves room.
-// 3. A `set` instruction is emitted when a register of a unit must change; parameters or a table
-// are selected when others were, or none.
+// 3. A `set` instruction is emitted when a register of a unit must change, unless an earlier one
+// has a place left and nothing since has needed or set that register; parameters or a table are
+// selected when others were, or none.
 // 4. A hazard between two units (hazards.h) that earlier edges do not already order becomes an
 // edge: a signal on the earlier instruction
 //    and a wait on the later one, on the semaphore of that lane and that unit.
@@ -59,7 +60,9 @@ private:
 class Emitter {
 public:
   // `alone`: groups that begin on an empty chip, without constants that came in early. `times`: by
-  // which constants of the next group come in before the last step of the one at hand; or null.
+  // which constants of the next group come in before the last step of the one at hand; or null
+  // where a plan is tried out, which sets registers only as they must change: what is saved
+  // otherwise ranks plans by less than their neighbors in the program change them.
   Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alone = {},
           TaskTimes *times = nullptr);
 
@@ -104,7 +107,9 @@ private:
   };
   struct UnitState {
     std::vector<int64_t> registers;
-    LaneClock current; // what has ended for sure when its latest instruction starts
+    std::vector<size_t> touched; // by register: behind the last instruction that sets or needs it
+    std::deque<size_t> spare;    // where the latest ones stand that set a register twice
+    LaneClock current;           // what has ended for sure when its latest instruction starts
   };
   // What has ended for sure when an instruction of a lane starts: of those that learn more than the
   // one before them in their lane.
@@ -146,6 +151,7 @@ private:
   void emitInstruction(Group &group, const Task &task);
   bool isSelected(const Group &group, const Task &task);
   void setRegisters(int unit, llvm::ArrayRef<std::pair<int, int64_t>> wanted);
+  bool setEarlier(int unit, int index, int64_t value);
   bool crowded(int lane, int waiting, size_t from) const;
   int semaphoreOf(size_t lane, int unit);
   void synchronize(isa::DecodedInstruction decoded, const MemoryAccesses &accesses);

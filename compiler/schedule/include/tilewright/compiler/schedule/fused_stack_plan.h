@@ -127,8 +127,10 @@ bool makesAllRows(const FusedStackProblem &problem);
 // Whether stripes share rows between the first two layers.
 bool sharesRows(const FusedStackProblem &problem);
 
-// Channels of the result of a window that comes last that are on chip, and are stored, at once:
-// before a sum some chunks, since nothing else reads them there; or else all.
+// Channels of the input of a window that comes first, and of the result of one that comes last,
+// that are on chip, and are moved, at once: some chunks, where no other layer but a sum is there,
+// or else all.
+int64_t inputPart(const FusedStackProblem &problem, const FusedStackPlan &plan);
 int64_t resultPart(const FusedStackProblem &problem, const FusedStackPlan &plan);
 
 // Sums of all channels that are in accumulators: of an image's parts, of which so many are added at

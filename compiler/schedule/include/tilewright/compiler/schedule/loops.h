@@ -5,9 +5,9 @@
 // copy. A repeat becomes one node, a loop, which longer periods may take up in turn.
 // 2. Addresses that move by the same amounts in all loops around them share a base register. A
 // repeat that needs more registers, or nests deeper, than the machine has stays as it is.
-// 3. A body ends with one addition to each register that moves. A register that an inner loop moves
-// goes back with that same addition. What it holds where a loop begins is known, and fields make up
-// for it where they can.
+// 3. A loop adds to registers itself as far as the machine can, and its body ends with an addition
+// to each other one that moves. A register that an inner loop moves goes back with that same
+// addition. What it holds where a loop begins is known, and fields make up for it where they can.
 // 4. What executes is the same: the same instructions of units in the same order, with the same
 // addresses, layers, waits and signals.
 //
@@ -21,8 +21,11 @@
 
 namespace tilewright {
 
+// Whether loops add to base registers themselves, where the description has such ones.
+enum class LoopSteps { With, Without };
+
 // `stream` has neither loops nor base registers.
-Stream rollLoops(const Stream &stream, const isa::Isa &isa);
+Stream rollLoops(const Stream &stream, const isa::Isa &isa, LoopSteps steps = LoopSteps::With);
 
 // The same, with instructions of different units in an order in which more repeats (line_up.h). By
 // the estimate the program takes no longer: else its order stays, and if loops themselves cost

@@ -26,7 +26,7 @@ public:
   bool empty() const { return items_.empty(); }
   const StreamInstruction operator[](size_t at) const;
   void push_back(const StreamInstruction &instruction);
-  // Another one of the same description in its place.
+  // Another one with as many addresses in its place.
   void replace(size_t at, const StreamInstruction &instruction);
   void addSignal(size_t at, uint32_t mask) { items_[at].signal |= mask; }
 

@@ -18,6 +18,8 @@ public:
       : isa_(isa), machine_(machine), plans_(plans), forms_(isa.instructions().size()) {}
   // Of a store: that the bus takes.
   int64_t cyclesOf(const Task &task);
+  // Of these, what no other task of the unit may overlap; none of what only moves.
+  int64_t computingOf(const Task &task);
   bool isStore(const Task &task) {
     return formOf(task.instruction).kind == isa::UnitTemplate::DmaStore;
   }

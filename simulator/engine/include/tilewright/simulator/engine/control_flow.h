@@ -5,6 +5,7 @@
 #include "tilewright/isa/isa.h"
 #include "tilewright/program/program.h"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -28,20 +29,26 @@ public:
   // engine's) and moves on. Throws the fault of a branch or loop that leaves the code and of loops
   // nested too deeply.
   void execute(const isa::DecodedInstruction &decoded, std::vector<int64_t> &base);
-  // Moves on from a unit's instruction.
-  void advance();
+  // Moves on from a unit's instruction, whose addresses were added up.
+  void advance(std::vector<int64_t> &base);
   // What follows the instruction at `pc`, if that changes nothing and the loops are as they are.
   uint64_t predictedAfter(uint64_t pc) const;
   // The last instruction was a branch that was taken, or a loop that was skipped.
   bool jumped() const { return jumped_; }
 
 private:
+  struct BaseStep { // that the end of a run adds
+    size_t target = 0;
+    int64_t amount = 0;
+  };
   struct Loop {
     uint64_t begin = 0, end = 0; // instructions [begin, end)
     int64_t left = 0;            // runs after this one
+    std::array<BaseStep, isa::limits::loopSteps> steps;
   };
   void goTo(uint64_t target);
-  void fallTo(uint64_t next);
+  static void step(const Loop &loop, std::vector<int64_t> &base);
+  void fallTo(uint64_t next, std::vector<int64_t> &base);
 
   const isa::Isa &isa_;
   const Program &program_;
