@@ -155,6 +155,16 @@ TEST(RegionOfBlocks, OfMoreLayersThanOneTakes) {
   }
 }
 
+// Scores of three blocks, their sums and what they weigh, product behind product.
+TEST(RegionOfBlocks, HandsAllOnOnChip) {
+  const std::string text = networkOf(blocksOf(3));
+  const NetworkOutcome region = outcomeOf(text, "edge16", true, "cycle"),
+                       apart = outcomeOf(text, "edge16", false, "cycle");
+  EXPECT_EQ(region.output, apart.output);
+  EXPECT_THAT(region.plan, HasSubstr("region of 15 layers"));
+  EXPECT_LT(region.cycles, apart.cycles);
+}
+
 // Parts of an argument are taken first wherever the model takes them: regions are the same.
 TEST(RegionOfBlocks, IsNotPartedByMoves) {
   EXPECT_EQ(outcomeOf(networkOf(blocksOf(6, false)), "edge16", true, "cycle").cycles,

@@ -55,6 +55,7 @@ Emitter::Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alon
     isMove_.push_back(isLoad_.back() || kind == isa::UnitTemplate::DmaStore);
     if (isLoad_.back())
       waiting_ = std::max(1, isa.units()[static_cast<size_t>(instruction.unit)].queueDepth / 4);
+    written_.push_back(writtenOperands(instruction));
     onChip_.emplace_back();
     for (const isa::Operand &operand : instruction.operands)
       if (operand.kind == isa::Operand::Kind::Memory && operand.space != isa::Space::Dram)
@@ -92,6 +93,8 @@ int Emitter::semaphoreOf(size_t lane, int unit) {
   return semaphore;
 }
 
+static constexpr int none = -1, several = -2; // large buffers with which a small one is read
+
 Arena &Emitter::arena(isa::Space space) { return space == isa::Space::Spad ? spad_ : acc_; }
 
 MemoryPlan Emitter::plan(isa::Space space) const {
@@ -114,6 +117,7 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   std::map<std::tuple<isa::Space, int64_t, std::string, Traffic, int64_t>, int> kinds;
   group->given.assign(group->work.buffers.size(), 0);
   group->stood.assign(group->work.buffers.size(), -1);
+  group->beside.assign(group->work.buffers.size(), none);
   for (const Buffer &buffer : group->work.buffers) {
     const auto number = static_cast<int>(group->like.size());
     const auto [last, isNew] = kinds.try_emplace(
@@ -130,6 +134,7 @@ void Emitter::append(Steps steps, const std::string &layerName) {
   group->busy.assign(isa_.units().size(), 0);
   group->all = group->busy;
   group->address.assign(group->work.buffers.size(), std::nullopt);
+  bool multiplies = false;
   group->work.forEachStep([&](const Step &step) {
     for (const std::vector<Task> *tasks :
          {&step.constants, &step.loads, &step.compute, &step.stores})
@@ -140,8 +145,13 @@ void Emitter::append(Steps steps, const std::string &layerName) {
         for (size_t operand : onChip_[task.instruction])
           if (const int buffer = task.buffers[operand]; buffer >= 0)
             ++group->uses[buffer];
+        findBeside(*group, task);
+        multiplies |= isa_.units()[isa_.instructions()[task.instruction].unit].kind ==
+                      isa::UnitTemplate::Matrix;
       }
   });
+  if (multiplies) // the other bank is the array's
+    group->beside.assign(group->work.buffers.size(), none);
   if (group->work.steps.empty())
     return;
   ahead_.push_back(std::move(group));
@@ -275,14 +285,37 @@ std::optional<int64_t> Emitter::allocateIn(Arena &arena, const Group &group, int
   return arena.allocate(info.bytes, info.traffic, Placement::Alternate, group.largestSum, beside);
 }
 
-// Of a small buffer of accumulators: the address of the large one that the task has beside it, with
-// which another task will read it.
+// A large buffer is so many times as large as a small one.
+static constexpr int64_t largeTimes = 8;
+
+// Enters which small buffers of accumulators the task reads beside large ones.
+void Emitter::findBeside(Group &group, const Task &task) const {
+  auto readBuffer = [&](size_t operand) {
+    const bool isRead = (written_[static_cast<size_t>(task.instruction)] >> operand & 1) == 0;
+    const int buffer = isRead ? task.buffers[operand] : -1;
+    return buffer >= 0 && group.work.buffers[buffer].space == isa::Space::Acc ? buffer : -1;
+  };
+  for (size_t operand : onChip_[task.instruction])
+    for (size_t other : onChip_[task.instruction]) {
+      const int small = readBuffer(operand), large = readBuffer(other);
+      if (small >= 0 && large >= 0 &&
+          group.work.buffers[large].bytes >= largeTimes * group.work.buffers[small].bytes)
+        group.beside[small] =
+            group.beside[small] == none || group.beside[small] == large ? large : several;
+    }
+}
+
+// Of a small buffer of accumulators: the address of a large one with which it will be read, or that
+// the task has beside it.
 int64_t Emitter::largeOperand(const Group &group, const Task &task, int small) const {
-  constexpr int64_t times = 8;
   const Buffer &info = group.work.buffers[small];
+  if (const int large = group.beside[small]; large >= 0 && group.address[large]) {
+    const auto bankBytes = static_cast<int64_t>(isa_.memory(isa::Space::Acc).bankBytes());
+    return (*group.address[large] + bankBytes) % acc_.bytes(); // in another bank
+  }
   for (const int other : task.buffers)
     if (other >= 0 && group.address[other] && group.work.buffers[other].space == info.space &&
-        info.space == isa::Space::Acc && group.work.buffers[other].bytes >= times * info.bytes)
+        info.space == isa::Space::Acc && group.work.buffers[other].bytes >= largeTimes * info.bytes)
       return *group.address[other];
   return -1;
 }

@@ -7,12 +7,9 @@ namespace tilewright {
 
 Interleaving::Interleaving(const LoweringContext &context, const std::vector<Buffer> *buffers)
     : isa_(context.isa), buffers_(buffers), banks_(context.machine.accBanks),
-      times_(context.isa, context.machine, context.plans),
-      written_(context.isa.instructions().size()), free_(context.isa.units().size(), 0) {
-  for (size_t i = 0; i < written_.size(); ++i)
-    for (const isa::Step &step : isa_.instructions()[i].steps)
-      if (step.out.isMemory)
-        written_[i] |= uint64_t(1) << step.out.index;
+      times_(context.isa, context.machine, context.plans), free_(context.isa.units().size(), 0) {
+  for (const isa::Instruction &instruction : isa_.instructions())
+    written_.push_back(writtenOperands(instruction));
 }
 
 // When what the task reads is written, and nobody reads any more what it writes.

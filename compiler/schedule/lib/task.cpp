@@ -13,6 +13,14 @@ TaskForm::TaskForm(const isa::Isa &isa, const isa::Instruction &instruction)
     registers_.emplace_back(reg.name);
 }
 
+uint64_t writtenOperands(const isa::Instruction &instruction) {
+  uint64_t written = 0;
+  for (const isa::Step &step : instruction.steps)
+    if (step.out.isMemory)
+      written |= uint64_t(1) << step.out.index;
+  return written;
+}
+
 void TaskForm::hasNoOperand(Name name) const {
   throw std::logic_error(
       fmt::format("instruction '{}' has no operand '{}'", instruction_->name, name.str()));

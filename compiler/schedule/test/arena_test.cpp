@@ -131,6 +131,20 @@ TEST(Arena, TurnsTakesAnotherBankWhereItsOwnIsFull) {
   EXPECT_EQ(arena.allocate(64, Traffic::Streamed, Placement::Turns, 0, 256), 0);
 }
 
+// Between them large ones find their places, whatever comes and goes.
+TEST(Arena, TurnsPutsSmallBuffersWhereLargeOnesDoNotStand) {
+  constexpr int64_t bank = 4096, large = 2560;
+  Arena arena(2 * bank, bank, 4);
+  for (const int64_t bytes : {512, 40, 512, 4}) { // the smallest behind a large one
+    const int64_t address =
+        *arena.allocate(bytes, Traffic::Streamed, Placement::Turns, large, bank);
+    EXPECT_GE(address, bank + large) << bytes;
+    EXPECT_EQ(address < bank + large + 64, bytes < 64) << bytes;
+  }
+  for (const int64_t wanted : {int64_t(0), bank})
+    EXPECT_EQ(arena.allocate(large, Traffic::Streamed, Placement::Turns, large, wanted), wanted);
+}
+
 TEST(Arena, GivesAnAddressThatIsFree) {
   Arena arena(512, 256, 8);
   EXPECT_TRUE(arena.allocateAt(64, 100));

@@ -97,6 +97,39 @@ TEST(Emitter, AddressesOfStreamsComeRound) {
     EXPECT_EQ(given[i], given[i - different.size()]);
 }
 
+// Whichever bank would be next.
+TEST(Emitter, WhatIsReadWithALargeOperandStandsInAnotherBank) {
+  const isa::Isa isa = edge16();
+  Steps steps;
+  steps.layer = 0;
+  Step &step = steps.steps.emplace_back();
+  auto tile = [&](int64_t rows, int64_t columns) {
+    const int buffer = steps.add(isa::Space::Acc, rows * columns * 4, "result tile");
+    step.compute.push_back(TaskForm(isa, *isa.find("fill.acc"))
+                               .build()
+                               .buffer("d", buffer, 0)
+                               .imm("value", 1)
+                               .imm("n1", 1)
+                               .imm("n0", rows * columns));
+    return buffer;
+  };
+  const int values = tile(64, 16);
+  tile(64, 16);
+  const int factors = tile(64, 1);
+  step.compute.push_back(TaskForm(isa, *isa.find("vmul"))
+                             .build()
+                             .buffer("a", values, 0)
+                             .buffer("b", factors, 0)
+                             .buffer("d", values, 0)
+                             .imm("n0", 64)
+                             .imm("nc", 16));
+  Emitter emitter(isa, Buffering::Double);
+  emitter.append(steps, "layer");
+  emitter.finish();
+  const auto bank = static_cast<int64_t>(isa.memory(isa::Space::Acc).bankBytes());
+  EXPECT_NE(emitter.layout()[values] / bank, emitter.layout()[factors] / bank);
+}
+
 // What the array does while weights of the group after it come in.
 class EarlyConstants : public ::testing::Test {
 protected:

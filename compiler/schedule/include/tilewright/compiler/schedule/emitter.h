@@ -95,7 +95,8 @@ private:
     int64_t bus = 0; // when the bus has done what was emitted so far, from the group's beginning
     std::vector<std::optional<int64_t>> address; // by buffer, while it is live
     std::vector<int64_t> stood;                  // by buffer: the same, -1: it has had none
-    std::vector<int> like; // by buffer: the last one before it that is like it, -1: there is none
+    std::vector<int> like;   // by buffer: the last one before it that is like it, -1: there is none
+    std::vector<int> beside; // by buffer: the large one with which it is read; below 0: not one
     std::vector<int64_t> given; // by buffer: its address, once it has had one
     bool isMirrored = false;    // the layout stands upside down,
     int64_t turnedBy = 0;       // and begins so many bytes higher
@@ -161,6 +162,7 @@ private:
   std::optional<int64_t> again(const Group &group, int buffer, int64_t beside);
   std::optional<int64_t> allocateIn(Arena &arena, const Group &group, int buffer,
                                     int64_t beside = -1) const;
+  void findBeside(Group &group, const Task &task) const;
   int64_t largeOperand(const Group &group, const Task &task, int small) const;
   static bool isPlanned(const Group &group, int buffer);
   static bool isPlaced(const Group &group);
@@ -187,6 +189,7 @@ private:
   std::vector<int> laneOf_;
   std::vector<bool> isLoad_, isMove_; // by instruction: a load DMA's, any DMA's
   std::vector<InlineVector<uint8_t, isa::limits::operands.count()>> onChip_;
+  std::vector<uint64_t> written_; // by instruction: operands
   std::vector<UnitState> units_;
   std::vector<LaneState> lanes_;
   // [signaling lane][waiting unit]: where in the stream the latest ones wait, as many as a

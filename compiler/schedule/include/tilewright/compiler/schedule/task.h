@@ -48,6 +48,9 @@ struct Task {
   ~Task() = default;
 };
 
+// The memory operands, by number, that an instruction writes.
+uint64_t writtenOperands(const isa::Instruction &instruction);
+
 // One tile: what it loads, computes and stores. `constants` read nothing that a previous group
 // stores, so they may come in earlier.
 struct Step {
