@@ -80,6 +80,14 @@ isa::DecodedInstruction LoopMachine::makeLoop(int64_t copies, int64_t instructio
   return made;
 }
 
+int64_t LoopMachine::greatestLength() const {
+  const int64_t greatest = loop->operands[length].greatest;
+  if (step == nullptr)
+    return greatest;
+  return std::min(greatest,
+                  step->operands[static_cast<size_t>(step->operandIndex("length"))].greatest);
+}
+
 size_t LoopMachine::stepsOf(int64_t copies) const {
   if (step == nullptr)
     return 0;

@@ -141,6 +141,30 @@ TEST(Loops, WithoutStepsInTheDescriptionBodiesAdd) {
   EXPECT_EQ(count(made, isa, isa::Control::SetBase), 1);
 }
 
+// Lengths of 4 bits: of all loops, whose steps are too small to be taken; or of those with steps.
+TEST(Loops, BodiesAreNotLongerThanAnyLoopCanHave) {
+  const std::string length = "length: { kind: imm, type: u4 }",
+                    small = "kind: imm, type: i2", // of a step
+      both = "loop: { operands: { " + length + " } }, loop.step: { operands: { " + length +
+             ", step0: { " + small + " }, step1: { " + small + " } } }",
+                    one = "loop.step: { operands: { " + length + " } }";
+  for (const std::string &instructions : {both, one}) {
+    const std::string overlay = testing::TempDir() + "short-loops.yaml";
+    std::ofstream(overlay) << "schema: \"tilewright/overlay/1\"\nname: \"short\"\n"
+                           << "summary: \"Short.\"\ninstructions: { " << instructions << " }\n";
+    const isa::Isa isa = edge16({overlay});
+    for (int64_t pairs = 5; pairs < 11; ++pairs) {
+      Stream stream(isa);
+      for (int64_t i = 0; i < 5; ++i)
+        for (int64_t k = 0; k < pairs; ++k)
+          for (const std::string &text : {mload(256 + 16 * i + 1024 * k * k), mmul(32 * i, 64 * i)})
+            stream.push_back({isa::assemble(isa, text, "test.s").front(), 0});
+      for (const StreamInstruction &each : rolled(stream, isa))
+        EXPECT_NO_THROW(isa.encode(each.decoded)) << pairs;
+    }
+  }
+}
+
 TEST(Loops, Nest) {
   std::string text;
   for (int64_t k = 0; k < 6; ++k) {
