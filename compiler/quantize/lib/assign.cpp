@@ -195,7 +195,9 @@ private:
                    (isOnlyUser || !isa_and_nonnull<tosa::ConcatOp>(op));
       if (!isOwn || shared_.contains(operand) ||
           (!isOnlyUser && !losesLittle(map_.lookup(operand), parameters))) {
-        const bool isWidened = map_.lookup(moved).bits < parameters.bits;
+        // Windows compare 8 bits alone: what they find is widened behind them.
+        const bool isWidened = map_.lookup(moved).bits < parameters.bits &&
+                               !isa_and_nonnull<tosa::MaxPool2dOp>(moved.getDefiningOp());
         if (moved.hasOneUse() && moved != operand && (isWidened || grows(moved.getDefiningOp()))) {
           map_[moved] = parameters;
           brought_.insert(moved);

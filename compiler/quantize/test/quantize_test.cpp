@@ -296,6 +296,21 @@ TEST_F(Quantize, EqualizesChannelsOfVeryDifferentRanges) {
             36);
 }
 
+// Pools have 8 bits, whatever the parts of an output beside them need.
+TEST_F(Quantize, APoolIsWidenedBehindItInAnOutputOfFineAndCoarseParts) {
+  EXPECT_GT(decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x6xf32>", R"(
+    %factor = "tosa.const"() {values = dense<100.0> : tensor<1x1x1x1xf32>} : () -> tensor<1x1x1x1xf32>
+    %p = tosa.max_pool2d %x {kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : (tensor<1x4x6x3xf32>) -> tensor<1x4x6x3xf32>
+    %m = tosa.mul %x, %factor, %shift : (tensor<1x4x6x3xf32>, tensor<1x1x1x1xf32>, tensor<1xi8>) -> tensor<1x4x6x3xf32>
+    %r = tosa.concat %p, %m {axis = 3 : i32} : (tensor<1x4x6x3xf32>, tensor<1x4x6x3xf32>) -> tensor<1x4x6x6xf32>
+    return %r : tensor<1x4x6x6xf32>)")[0],
+            34);
+  integer_->walk([](mlir::tosa::MaxPool2dOp op) {
+    EXPECT_TRUE(
+        llvm::cast<mlir::RankedTensorType>(op.getInput().getType()).getElementType().isInteger(8));
+  });
+}
+
 TEST_F(Quantize, RescalesOfEightBitsAreDefinedForAllValues) {
   // One operand is at a scale that is far coarser than the result's.
   decibels("(%x: tensor<1x4x6x3xf32>) -> (tensor<1x4x6x6xf32>, tensor<1x4x6x3xf32>)", R"(

@@ -231,11 +231,22 @@ private:
     const auto additions = static_cast<int64_t>(
         machine_.additions(loop.count, need.moves, loop.body.back().loop >= 0));
     const int64_t body = size + need.resets + additions;
-    if (!need.fits || body > machine_.greatestLength() || 1 + body >= loop.count * size)
+    // Each loop adds in its body what turns out to be no step.
+    const auto greatest = machine_.greatestLength() -
+                          static_cast<int64_t>(machine_.stepsOf(0)) * (1 + loopsIn(loop.body));
+    if (!need.fits || body > greatest || 1 + body >= loop.count * size)
       return false;
     const auto end = begin + static_cast<size_t>(loop.count) * period;
     pieces_.push_back({begin, end, add(std::move(loop), static_cast<uint32_t>(1 + body))});
     return true;
+  }
+
+  int64_t loopsIn(const std::vector<LoopNode> &body) const {
+    int64_t count = 0;
+    for (const LoopNode &node : body)
+      if (node.loop >= 0)
+        count += 1 + loopsIn(tree_.loops[static_cast<size_t>(node.loop)].body);
+    return count;
   }
 
   LoopNode add(RolledLoop loop, uint32_t size) {

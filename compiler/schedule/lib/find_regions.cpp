@@ -20,7 +20,7 @@ constexpr int64_t leastTile = 256; // elements: of less, instructions take longe
 constexpr int64_t leastGain = 32;
 constexpr int64_t partOfTransfer = 4;  // of the time that transfers take: what they count
 constexpr int64_t mostTilesTried = 96; // beyond these, tiles take what the last ones took
-constexpr int64_t mostProducts = 6;    // of a region
+constexpr int64_t mostProducts = 6, fewProducts = 4; // of a region
 // Of the least that many groups hand on anywhere: a cut spares one of so many parts.
 constexpr int64_t partsOfBytes = 5;
 constexpr size_t mostGroups = 24; // of a region, where it may begin and end with any
@@ -50,8 +50,8 @@ int64_t computing(LoweringContext &context, const Steps &steps) {
 
 // Of a region on an empty chip. Nothing where it does not fit, or is known to cost no less than
 // `enough`.
-std::optional<int64_t> costOf(LoweringContext &context, const Region &region,
-                              const Candidate &candidate, int64_t enough) {
+std::optional<int64_t> costOfTiles(LoweringContext &context, const Region &region,
+                                   const Candidate &candidate, int64_t enough) {
   const int64_t tiles = region.tiles(candidate.most);
   int64_t least = 0; // of all tiles, by what the first ones compute
   auto costOfFirst = [&](int64_t some, int64_t limit) -> std::optional<int64_t> {
@@ -95,7 +95,7 @@ public:
     llvm::erase_if(candidates, [&](const Candidate &each) { return !isNew(each); });
     if (!workers_ || candidates.size() < 2) {
       for (const Candidate &each : candidates)
-        enter(each, costOf(context_, region_, each, enoughFor(each)));
+        enter(each, costOfTiles(context_, region_, each, enoughFor(each)));
       return;
     }
     std::mutex mutex;
@@ -106,7 +106,7 @@ public:
       std::unique_lock lock(mutex);
       const int64_t enough = enoughFor(candidates[i]);
       lock.unlock();
-      const std::optional<int64_t> cost = costOf(context, region, candidates[i], enough);
+      const std::optional<int64_t> cost = costOfTiles(context, region, candidates[i], enough);
       lock.lock();
       found[i] = cost;
       for (; entered < found.size() && found[entered]; ++entered)
@@ -155,13 +155,22 @@ std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &reg
   const int64_t elements = region.elements(), most = region.mostElements(),
                 fewest = llvm::divideCeilSigned(elements, most);
   std::vector<Candidate> candidates;
+  TileTrials trials(context, region, limit, workers);
+  auto entered = [&] {
+    context.tiles.insert_or_assign(signature, TriedTile{trials.best(), limit});
+    return trials.best();
+  };
   if (region.hasManyProducts())
-    for (int64_t interval : {3, 5}) {
-      candidates.push_back(
-          {std::min(elements, context.rows), false, interval}); // hides loads of weights
+    for (int64_t interval : {3, 5}) // fewer rows than the array's do not hide the loads of weights
+      candidates.push_back({std::min(elements, context.rows), false, interval});
+  if (region.products() > fewProducts) { // larger tiles hardly fit
+    trials.run(std::move(candidates));
+    return entered();
+  }
+  if (region.hasManyProducts())
+    for (int64_t interval : {3, 5})
       for (int64_t halves : {6, 4, 3, 2})
         candidates.push_back({std::min(elements, most * halves / 2), false, interval});
-    }
   // Several groups need less than each of them twice: only trials tell what fits.
   if (region.isFused())
     for (int64_t halves : {8, 6, 4, 3})
@@ -173,7 +182,6 @@ std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &reg
   int64_t factor = 1;
   for (; fewest * factor <= elements && factor <= mostTileFactor; factor *= 2)
     candidates.push_back(cut(factor));
-  TileTrials trials(context, region, limit, workers);
   trials.run(std::move(candidates));
   for (; fewest * factor <= elements && !trials.best(); factor *= 2)
     trials.run({cut(factor)});
@@ -185,8 +193,7 @@ std::optional<ChosenTile> chooseTile(LoweringContext &context, const Region &reg
          size >= leastTile && size * mostTileFactor >= elements; size /= 2)
       candidates.push_back({size});
   trials.run(std::move(candidates));
-  context.tiles.insert_or_assign(signature, TriedTile{trials.best(), limit});
-  return trials.best();
+  return entered();
 }
 
 void lowerAlone(LoweringContext &context, kernel::GroupOp group, Steps &steps) {

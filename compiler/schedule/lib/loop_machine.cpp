@@ -59,6 +59,8 @@ std::optional<LoopMachine> LoopMachine::of(const isa::Isa &isa) {
   }
   if (machine.loop == nullptr || machine.add == nullptr)
     return std::nullopt;
+  if (machine.step != nullptr && machine.step->requires_.size() > machine.loop->requires_.size())
+    machine.step = nullptr; // it may refuse a step, or that there is none
   for (size_t named : {machine.target, machine.source})
     machine.registers =
         std::min(machine.registers, static_cast<int>(machine.add->operands[named].greatest) + 1);
@@ -78,6 +80,14 @@ isa::DecodedInstruction LoopMachine::makeLoop(int64_t copies, int64_t instructio
   made.values[count] = copies;
   made.values[length] = instructions;
   return made;
+}
+
+int64_t LoopMachine::greatestLength() const {
+  const int64_t greatest = loop->operands[length].greatest;
+  if (step == nullptr)
+    return greatest;
+  return std::min(greatest,
+                  step->operands[static_cast<size_t>(step->operandIndex("length"))].greatest);
 }
 
 size_t LoopMachine::stepsOf(int64_t copies) const {

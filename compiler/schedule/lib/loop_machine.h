@@ -27,7 +27,7 @@ struct LoopMachine {
   int64_t reach = int64_t(1) << 29;
 
   int64_t greatestCount() const { return loop->operands[count].greatest; }
-  int64_t greatestLength() const { return loop->operands[length].greatest; }
+  int64_t greatestLength() const; // that all loops can have
 
   // Registers that a loop of so many copies adds to itself, at most.
   size_t stepsOf(int64_t copies) const;

@@ -128,17 +128,44 @@ TEST(Loops, ALoopWithStepsDoesNotEndWithOneWithinIt) {
   EXPECT_EQ(count(made, shipped(), isa::Control::SetBase), 1);
 }
 
+// There are none, or they may be refused.
 TEST(Loops, WithoutStepsInTheDescriptionBodiesAdd) {
-  const std::string overlay = testing::TempDir() + "without-steps.yaml";
-  std::ofstream(overlay) << "schema: \"tilewright/overlay/1\"\nname: \"less\"\nsummary: \"Less.\"\n"
-                         << "instructions: { loop.step: null }\n";
-  const isa::Isa isa = edge16({overlay});
-  Stream stream(isa);
-  for (int64_t i = 0; i < 5; ++i)
-    stream.push_back({isa::assemble(isa, mload(256 * i), "test.s").front(), 0});
-  const Stream made = rolled(stream, isa);
-  EXPECT_EQ(made.size(), 3u);
-  EXPECT_EQ(count(made, isa, isa::Control::SetBase), 1);
+  for (const char *step : {"null", "{ require: { C1: \"length >= 1\", C2: \"r1 >= 1\" } }"}) {
+    const std::string overlay = testing::TempDir() + "without-steps.yaml";
+    std::ofstream(overlay) << "schema: \"tilewright/overlay/1\"\nname: \"less\"\n"
+                           << "summary: \"Less.\"\ninstructions: { loop.step: " << step << " }\n";
+    const isa::Isa isa = edge16({overlay});
+    Stream stream(isa);
+    for (int64_t i = 0; i < 5; ++i)
+      stream.push_back({isa::assemble(isa, mload(256 * i), "test.s").front(), 0});
+    const Stream made = rolled(stream, isa);
+    EXPECT_EQ(made.size(), 3u) << step;
+    EXPECT_EQ(count(made, isa, isa::Control::SetBase), 1) << step;
+  }
+}
+
+// Lengths of 4 bits: of all loops, whose steps are too small to be taken; or of those with steps.
+TEST(Loops, BodiesAreNotLongerThanAnyLoopCanHave) {
+  const std::string length = "length: { kind: imm, type: u4 }",
+                    small = "kind: imm, type: i2", // of a step
+      both = "loop: { operands: { " + length + " } }, loop.step: { operands: { " + length +
+             ", step0: { " + small + " }, step1: { " + small + " } } }",
+                    one = "loop.step: { operands: { " + length + " } }";
+  for (const std::string &instructions : {both, one}) {
+    const std::string overlay = testing::TempDir() + "short-loops.yaml";
+    std::ofstream(overlay) << "schema: \"tilewright/overlay/1\"\nname: \"short\"\n"
+                           << "summary: \"Short.\"\ninstructions: { " << instructions << " }\n";
+    const isa::Isa isa = edge16({overlay});
+    for (int64_t pairs = 5; pairs < 11; ++pairs) {
+      Stream stream(isa);
+      for (int64_t i = 0; i < 5; ++i)
+        for (int64_t k = 0; k < pairs; ++k)
+          for (const std::string &text : {mload(256 + 16 * i + 1024 * k * k), mmul(32 * i, 64 * i)})
+            stream.push_back({isa::assemble(isa, text, "test.s").front(), 0});
+      for (const StreamInstruction &each : rolled(stream, isa))
+        EXPECT_NO_THROW(isa.encode(each.decoded)) << pairs;
+    }
+  }
 }
 
 TEST(Loops, Nest) {
