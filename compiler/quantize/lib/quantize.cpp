@@ -134,8 +134,8 @@ private:
     const Plan plan = makePlan(main(), Precision::Standard, loudest);
     const StatisticsWanted wanted{plan.precision, findEqualizable(plan),
                                   countedValues(plan, options_, samples_.size())};
-    exactStatistics_ = std::make_unique<Statistics>(
-        std::move(statisticsOf(observed_, *executable_, samples_, wanted, kept_, threads_).front()));
+    exactStatistics_ = std::make_unique<Statistics>(std::move(
+        statisticsOf(observed_, *executable_, samples_, wanted, kept_, threads_).front()));
     Form form = formOf(plan, *exactStatistics_);
     choice.withExactOperands = fakeQuantized(fakeQuantization, form);
     choice.exactOperands = loudest.size();

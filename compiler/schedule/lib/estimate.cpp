@@ -862,7 +862,7 @@ void Estimator::load(Loader &loader, int64_t t) {
   loader.at = loader.runs.dram();
 }
 
-// Requests one burst of the load at hand, and drains it in advance.
+// Requests one burst of the load at hand.
 void Estimator::request(Loader &loader, int64_t t) {
   if (addressAt_ == t)
     return wake(loader.issuer, t + 1);
@@ -897,19 +897,12 @@ void Estimator::request(Loader &loader, int64_t t) {
   wake(loader.issuer, t + 1);
 }
 
-// Drains in advance while nobody else writes.
 void Estimator::arrive(Loader &loader, const Arrival &arrival) {
   if (arrival.isLast)
     unit(loader.issuer).ends.push_back(never);
   loader.undrainedBursts += arrival.isBurst ? 1 : 0;
   loader.undrained.push_back(arrival);
-  const bool isAlone = !running_ && unit(Vector).queue.empty() && arrival.space != isa::Space::Acc;
-  if (loader.undrained.size() == 1 && isAlone) {
-    loader.drained = std::max(arrival.arrived, loader.drained) + arrival.pieces;
-    drained(loader);
-  } else {
-    wake(loader.drainer, std::max(loader.undrained.front().arrived, loader.drained) + 1);
-  }
+  wake(loader.drainer, std::max(loader.undrained.front().arrived, loader.drained) + 1);
 }
 
 void Estimator::drain(Loader &loader, int64_t t) {

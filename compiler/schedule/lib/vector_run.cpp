@@ -354,10 +354,15 @@ int64_t VectorRun::writeBetween(isa::Space space, BankMask banks, int64_t t, int
     pieces -= gap;
     t += gap;
     const int64_t beat = stretch.cycles / stretch.beats;
-    if ((stretch.banks.writes[in] & banks) == 0 || beat <= 1) {
+    if ((stretch.banks.writes[in] & banks) == 0) {
       const int64_t moved = std::min(pieces, left);
       pieces -= moved;
       t += moved;
+    } else if (beat <= 1) { // a write in each cycle, or nearly
+      const int64_t free = left - left * stretch.beats / stretch.cycles,
+                    moved = std::min(pieces, free);
+      pieces -= moved;
+      t += pieces > 0 || free == 0 ? left : moved * left / free;
     } else {
       for (int64_t at = progress.done; at < stretch.cycles && pieces > 0;) {
         const int64_t before = std::min(beat - 1 - at % beat, stretch.cycles - at);

@@ -7,6 +7,7 @@
 #include "tilewright/testing/source_path.h"
 
 #include <cstdlib>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace tilewright {
@@ -223,6 +224,23 @@ TEST(Estimate, ALoadOfSingleElementsWaitsForWritesOfTheVectorUnit) {
   expectExact(always, replaced(always, "d=0xf000", "d=0x10000"));
 }
 
+// Whenever the load comes: also a few cycles before the first write.
+TEST(Estimate, ALoadWaitsForWritesInEveryCycle) {
+  int late = 0; // loads that end behind the vector unit
+  for (int before = 1; before <= 40; ++before) {
+    const std::string text = fmt::format("load s=0, d=0x8000, n1=1, n0=512 !signal=0\n"
+                                         "vrescale a=0, d=0x10000, n0={}, nc=16\n"
+                                         "vrescale a=0, d=0xa000, n0=400, nc=16\n"
+                                         "vrescale a=0, d=0x10000, n0=1, nc=16 !wait=0",
+                                         before);
+    const Times met = timesOf(dense + text),
+                apart = timesOf(dense + replaced(text, "d=0xa000", "d=0x18000"));
+    EXPECT_EQ(met.estimated, met.simulated) << before;
+    late += met.simulated > apart.simulated;
+  }
+  EXPECT_GT(late, 0);
+}
+
 } // namespace
 
 // Loops whose bodies the fetch buffer holds, and one that it does not; nests that end together, of
@@ -242,6 +260,12 @@ TEST(Estimate, LoopsAreExact) {
   };
   exact("loop count=20, length=2\n" + product + "xadd rd=x1, rs=x1, value=16\n");
   exact("loop count=50, length=1\n" + set);
+  exact("loop.step count=20, length=1, r0=1, step0=16, r1=0, step1=0\n" + product);
+  exact("loop.step count=20, length=2, r0=1, step0=16, r1=2, step1=4\n" + product + set);
+  exact("loop count=5, length=4\nloop.step count=4, length=2, r0=1, step0=16, r1=0, step1=0\n" +
+        times(set, 3));
+  exact("loop.step count=7, length=300, r0=1, step0=16, r1=0, step1=0\n" + times(set, 300));
+  exact("loop.step count=9, length=100, r0=1, step0=16, r1=0, step1=0\n" + times(product, 100));
   exact("loop count=0, length=3\n" + times(set, 3) + product);
   exact("loop count=5, length=3\n" + set + "loop count=4, length=1\n" + set);
   exact("loop count=5, length=4\nloop count=4, length=2\n" + times(set, 3));

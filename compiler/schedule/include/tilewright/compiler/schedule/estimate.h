@@ -8,10 +8,9 @@
 // (bank_walk.h). Who comes first at a port leaves holds there (holds.h); who comes later waits for
 // them: weights behind activations, the vector unit behind both and behind accumulators that the
 // array reads or writes, stores behind all of these, loads behind what the vector unit writes.
-// 4. Left out are taps of a window that stands in several banks, which wait together, fills and
-// loads that another one's end decides on while the vector unit begins, conflicts of loads into the
-// accumulators with the array, and semaphores that overflow. That is the difference to the cycle
-// engine, which the report prints for each layer.
+// 4. Left out are taps of a window that stands in several banks, which wait together, conflicts of
+// loads into the accumulators with the array, and semaphores that overflow. That is the difference
+// to the cycle engine, which the report prints for each layer.
 #pragma once
 
 #include "tilewright/compiler/schedule/stream.h"
