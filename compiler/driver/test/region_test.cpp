@@ -155,14 +155,17 @@ TEST(RegionOfBlocks, OfMoreLayersThanOneTakes) {
   }
 }
 
-// Scores of three blocks, their sums and what they weigh, product behind product.
-TEST(RegionOfBlocks, HandsAllOnOnChip) {
+// Products of several blocks in one region, of which one's operand is another's result.
+TEST(RegionOfBlocks, OfThreeProductsAndMore) {
   const std::string text = networkOf(blocksOf(3));
-  const NetworkOutcome region = outcomeOf(text, "edge16", true, "cycle"),
-                       apart = outcomeOf(text, "edge16", false, "cycle");
-  EXPECT_EQ(region.output, apart.output);
-  EXPECT_THAT(region.plan, HasSubstr("region of 15 layers"));
-  EXPECT_LT(region.cycles, apart.cycles);
+  for (const char *target : {"edge16", "tiny4"}) {
+    const NetworkOutcome region = outcomeOf(text, target, true, "cycle"),
+                         apart = outcomeOf(text, target, false, "cycle");
+    EXPECT_EQ(region.output, apart.output) << target;
+    EXPECT_THAT(region.plan, HasSubstr("region of 9 layers")) << target;
+    EXPECT_LT(region.cycles, apart.cycles) << target;
+    EXPECT_LT(region.dramBytes, apart.dramBytes) << target;
+  }
 }
 
 // Parts of an argument are taken first wherever the model takes them: regions are the same.
