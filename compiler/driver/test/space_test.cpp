@@ -1,6 +1,8 @@
 // What a plan needs on chip, where memory is short.
 #include "outcome.h"
 
+#include <gmock/gmock.h>
+
 namespace tilewright {
 
 // The path of an overlay that changes these parts of a target.
@@ -23,6 +25,17 @@ TEST(Space, AnInputTileThatEarlyConstantsLeaveNoneFor) {
   const NetworkOutcome cut = outcomeOf(network, "edge16", true, "functional", {overlay}),
                        plain = outcomeOf(network, "edge16", true, "functional");
   EXPECT_EQ(cut.output, plain.output);
+}
+
+// Half of the weights stay while all pixels go by, and the other half takes their space.
+TEST(Space, WeightsThatGoRoundGiveWhatOthersGive) {
+  const Network network = Network(32, 32, 512).conv(512, 1, 1);
+  const NetworkOutcome round = outcomeOf(network, "edge32", true, "functional"),
+                       other = outcomeOf(network, "edge16", true, "functional");
+  const char *const phrase = " steps of channels, then pixels";
+  EXPECT_THAT(round.plan, ::testing::HasSubstr(phrase));
+  EXPECT_EQ(other.plan.substr(0, other.plan.find('\n')).find(phrase), std::string::npos);
+  EXPECT_EQ(round.output, other.output);
 }
 
 // The depthwise convolution itself needs none of the accumulators: its rescale gives 8 bits.

@@ -46,7 +46,7 @@ TEST(Terms, OfConvolutionsAreExplained) {
   for (TapMerge merge : {TapMerge::None, TapMerge::Columns, TapMerge::All})
     for (int flags = 0; flags < 64; ++flags) {
       plan.merge = merge;
-      plan.weightsOuter = flags & 1;
+      plan.residentSteps = flags & 1 ? 1 + flags % 3 : 0;
       plan.turns = flags & 2;
       plan.firstHeight = flags & 4 ? 3 : 0;
       plan.inputDoubled = plan.weightsDoubled = flags & 8;

@@ -13,6 +13,7 @@
 #include "tilewright/compiler/tosa/model_operators.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 using namespace mlir;
@@ -314,53 +315,91 @@ private:
                             factorOf(integer, op.getB()));
   }
 
-  // What the exponentials of scores weigh, divided by the sum of these.
+  // What exponentials of a part of a row weigh, and their sum: differences are to the part's
+  // greatest logit.
+  struct Weighed {
+    Value value; // 32 bits
+    Sum total, greatest;
+  };
+
+  // What the exponentials of scores weigh, divided by the sum of these. Blocks of a row are joined
+  // some at a time, with what those before them have come to.
   Accumulator weighedMean(IntegerBuilder &integer, tosa::MatMulOp op, const Scores &scores) {
-    ArrayRef<int64_t> shape = tensorType(op.getA()).getShape();
-    const Quantized b = factorOf(integer, op.getB());
-    const int64_t length = shape[2], block = scores.block > 0 ? scores.block : length;
+    const int64_t length = tensorType(op.getA()).getShape()[2],
+                  block = scores.block > 0 ? scores.block : length;
+    constexpr int64_t joined = 3; // blocks
     SmallVector<tosa::SliceOp> slices;
-    std::vector<Exponentials> weights;
-    for (int64_t begin = 0; begin < length; begin += block) {
-      Sum logits = scores.logits;
-      logits.value = makeSliceOfAxis(builder_, integer.location(), logits.value, scores.axis, begin,
-                                     std::min(block, length - begin));
-      if (length > block)
-        slices.push_back(logits.value.getDefiningOp<tosa::SliceOp>());
-      weights.push_back(buildExponentials(integer, logits, scores.axis, length > block));
+    std::optional<Weighed> weighed;
+    for (int64_t begin = 0; begin < length; begin += joined * block) {
+      std::vector<Exponentials> weights;
+      const int64_t end = std::min(length, begin + joined * block);
+      for (int64_t first = begin; first < end; first += block) {
+        Sum logits = scores.logits;
+        logits.value = makeSliceOfAxis(builder_, integer.location(), logits.value, scores.axis,
+                                       first, std::min(block, end - first));
+        if (length > block)
+          slices.push_back(logits.value.getDefiningOp<tosa::SliceOp>());
+        weights.push_back(buildExponentials(integer, logits, scores.axis, length > block));
+      }
+      weighed = weigh(integer, op, weights, begin, weighed);
     }
     hoistParts(slices);
-    std::vector<Value> powers;
-    if (weights.size() > 1)
-      powers = buildPowers(integer, weights);
-    Sum total;
-    Value weighed;
-    for (auto [i, weight] : llvm::enumerate(weights)) {
-      const int64_t begin = static_cast<int64_t>(i) * block;
-      Sum own = totalOf(integer, weight);
-      const Quantized values = rowsOf(integer, b, begin, std::min(block, length - begin));
-      const Quantized a{reshape(integer, weight.value,
-                                {shape[0], shape[1], tensorType(values.value).getShape()[1]}),
-                        weight.parameters};
-      Value sum = multiplyMatrices(integer, op, a, values).value;
-      if (!powers.empty()) {
-        own = refinedTotal(integer, own);
-        own.value = integer.multiply(own.value, powers[i], powerBits);
-        sum =
-            integer.multiply(sum, reshape(integer, powers[i], {shape[0], shape[1], 1}), powerBits);
-      }
-      total = {total.value ? integer.binary<tosa::AddOp>(total.value, own.value) : own.value,
-               own.scale, total.magnitude + own.magnitude};
-      weighed = weighed ? integer.binary<tosa::AddOp>(weighed, sum) : sum;
-    }
-    const Sum inverse = inverseOf(integer, total);
-    Value perRow = reshape(integer, inverse.value, {shape[0], shape[1], 1});
+    const Sum inverse = inverseOf(integer, weighed->total);
+    Value perRow = reshape(integer, inverse.value, perRowOf(op));
     // A mean is within the range of what it is of: 8 bits, and 16 behind them.
     constexpr int fraction = 16;
     const int shift = static_cast<int>(std::floor(-std::log2(inverse.scale))) - fraction;
-    Value mean = integer.multiply(weighed, perRow, shift);
+    Value mean = integer.multiply(weighed->value, perRow, shift);
     const double unit = std::ldexp(inverse.scale, shift);
-    return {mean, {unit * b.parameters.scale}, {b.parameters.magnitude() / unit + 1}};
+    const Parameters &values = factorOf(integer, op.getB()).parameters;
+    return {mean, {unit * values.scale}, {values.magnitude() / unit + 1}};
+  }
+
+  static std::array<int64_t, 3> perRowOf(tosa::MatMulOp op) {
+    ArrayRef<int64_t> shape = tensorType(op.getA()).getShape();
+    return {shape[0], shape[1], 1};
+  }
+
+  // What blocks of rows from `begin` on weigh, together with what those before them do.
+  Weighed weigh(IntegerBuilder &integer, tosa::MatMulOp op, ArrayRef<Exponentials> weights,
+                int64_t begin, const std::optional<Weighed> &before) {
+    const bool isAll = weights.size() == 1 && !before;
+    std::vector<Sum> greatest;
+    for (const Exponentials &weight : weights)
+      greatest.push_back(weight.greatest);
+    if (before)
+      greatest.push_back(before->greatest);
+    const Powers powers = isAll ? Powers() : buildPowers(integer, greatest);
+    std::optional<Weighed> weighed;
+    auto add = [&](Weighed part, size_t number) {
+      if (!isAll) {
+        Value power = powers.values[number];
+        part.total.value = integer.multiply(part.total.value, power, powerBits);
+        part.value = integer.multiply(part.value, reshape(integer, power, perRowOf(op)), powerBits);
+      }
+      if (weighed) {
+        part.total.value = integer.binary<tosa::AddOp>(weighed->total.value, part.total.value);
+        part.total.magnitude += weighed->total.magnitude;
+        part.value = integer.binary<tosa::AddOp>(weighed->value, part.value);
+      }
+      part.greatest = isAll ? part.greatest : powers.greatest;
+      weighed = part;
+    };
+    const Quantized b = factorOf(integer, op.getB());
+    for (auto [i, weight] : llvm::enumerate(weights)) {
+      const int64_t count = tensorType(weight.value).getShape()[weight.axis];
+      const Sum total = totalOf(integer, weight);
+      const Quantized values = rowsOf(integer, b, begin, count);
+      std::array<int64_t, 3> shape = perRowOf(op);
+      shape[2] = count;
+      const Quantized a{reshape(integer, weight.value, shape), weight.parameters};
+      Value value = multiplyMatrices(integer, op, a, values).value;
+      add({value, isAll ? total : refinedTotal(integer, total), weight.greatest}, i);
+      begin += count;
+    }
+    if (before)
+      add(*before, weights.size());
+    return *weighed;
   }
 
   // Some of the rows of a product's second operand, taken where that stands: between what computes

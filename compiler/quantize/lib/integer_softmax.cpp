@@ -130,13 +130,13 @@ Sum refinedTotal(IntegerBuilder &integer, const Sum &total) {
 }
 
 // unitOfTables is 2^powerBits but for 3e-5, in numerator and denominator alike.
-std::vector<Value> buildPowers(IntegerBuilder &integer, ArrayRef<Exponentials> blocks) {
-  Value greatest = blocks.front().greatest.value;
-  for (const Exponentials &block : blocks.drop_front())
-    greatest = integer.binary<tosa::MaximumOp>(greatest, block.greatest.value);
-  std::vector<Value> powers;
-  for (const Exponentials &block : blocks)
-    powers.push_back(powersOf(integer, block.greatest, greatest, deepestOfBlocks));
+Powers buildPowers(IntegerBuilder &integer, ArrayRef<Sum> greatest) {
+  Powers powers{greatest.front(), {}};
+  Value &all = powers.greatest.value;
+  for (const Sum &each : greatest.drop_front())
+    all = integer.binary<tosa::MaximumOp>(all, each.value);
+  for (const Sum &each : greatest)
+    powers.values.push_back(powersOf(integer, each, all, deepestOfBlocks));
   return powers;
 }
 

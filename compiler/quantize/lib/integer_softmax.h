@@ -38,7 +38,11 @@ Sum inverseOf(IntegerBuilder &integer, const Sum &total);
 // for beside those of the others, as in Flash-Decoding (Dao et al., 2023): 2^powerBits stands for
 // 1. Logits of all blocks have one scale.
 constexpr int powerBits = 22;
-std::vector<mlir::Value> buildPowers(IntegerBuilder &integer, llvm::ArrayRef<Exponentials> blocks);
+struct Powers {
+  Sum greatest; // of all
+  std::vector<mlir::Value> values;
+};
+Powers buildPowers(IntegerBuilder &integer, llvm::ArrayRef<Sum> greatest);
 // The sum of one block's with bits below those of integers, which what it counts for leaves.
 Sum refinedTotal(IntegerBuilder &integer, const Sum &total);
 

@@ -332,7 +332,7 @@ private:
   // length, so that there are many rows beside each other.
   static constexpr int64_t longestRow = 640;
   static int64_t blockOf(int64_t length) {
-    constexpr int64_t longest = 384, step = 16;
+    constexpr int64_t longest = 352, step = 16;
     const int64_t count = (length + longest - 1) / longest;
     return ((length + count - 1) / count + step - 1) / step * step;
   }

@@ -148,8 +148,9 @@ TEST_F(Quantize, AMaskOfABatchLeavesTheScoresTheirSteps) {
       25);
 }
 
-// Rows of more than 640 scores, by blocks that are weighed against each other. Some blocks are left
-// out whole, and one of the odd lengths is no multiple of a block.
+// Rows of more than 640 scores, by blocks that are weighed against each other; of more than three
+// blocks, with what those before them have come to. Some blocks are left out whole, and one of the
+// odd lengths is no multiple of a block.
 class LongRow : public Quantize, public ::testing::WithParamInterface<std::tuple<int, int>> {};
 TEST_P(LongRow, IsTakenByBlocks) {
   const auto [length, leftOut] = GetParam(); // leftOut: the first ones, or, negative, the last ones
@@ -173,7 +174,7 @@ TEST_P(LongRow, IsTakenByBlocks) {
                          R"(x16xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x16xf32>
     return %o : tensor<1x8x16xf32>)")[0],
             25);
-  const int blocks = length > 640 ? (length + 383) / 384 : 1;
+  const int blocks = length > 640 ? (length + 351) / 352 : 1;
   EXPECT_EQ(count("tosa.matmul"), 2 * blocks);
   // No row stands anywhere whole.
   integer_->walk([&, row = length](mlir::tosa::MatMulOp op) {
@@ -184,6 +185,9 @@ TEST_P(LongRow, IsTakenByBlocks) {
 INSTANTIATE_TEST_SUITE_P(, LongRow,
                          ::testing::Combine(::testing::Values(640, 641, 700, 1024),
                                             ::testing::Values(0, 300, -300)));
+INSTANTIATE_TEST_SUITE_P(OfMoreThanThreeBlocks, LongRow,
+                         ::testing::Combine(::testing::Values(1500),
+                                            ::testing::Values(0, 1100, -1100)));
 
 // Each row is brought to the same deviation.
 TEST_F(Quantize, NormalizationTakesRowsOfOtherDeviations) {

@@ -116,14 +116,14 @@ int64_t leastCycles(const ConvProblem &p, const ConvMachine &m, const ConvPlan &
                 chunks = ceilDiv(p.outputChannels, plan.stepChannels),
                 depth = p.kernelHeight * p.kernelWidth * p.inputChannels;
   int64_t weights = depth * p.outputChannels;
-  if (plan.weightParts > 1 || (!plan.weightsOuter && chunks > 1)) {
+  if (plan.weightParts > 1 || (plan.residentSteps == 0 && chunks > 1)) {
     weights *= places;
     if (plan.turns)
       weights -= (places - 1) * depth * plan.stepChannels;
-  } else if (plan.weightsOuter && places > 1) {
-    input *= chunks;
+  } else if (places > 1) {
+    input *= passesOf(p, plan);
     if (plan.turns)
-      input -= (chunks - 1) * largestInput;
+      input -= (passesOf(p, plan) - 1) * largestInput;
   }
   // Where taps are merged, squares of zeros may be fewer.
   if (!sumsStand && p.filled < 1) {

@@ -96,6 +96,11 @@ int64_t depthOfPart(const ConvProblem &p, const ConvMachine &m, const ConvPlan &
   return roundUp(ceilDiv(p.inputChannels, plan.depthParts), m.rows);
 }
 
+int64_t passesOf(const ConvProblem &p, const ConvPlan &plan) {
+  const int64_t chunks = ceilDiv(p.outputChannels, plan.stepChannels);
+  return plan.residentSteps > 0 ? ceilDiv(chunks, plan.residentSteps) : 1;
+}
+
 // Time of a plan if every unit runs at its own pace, and on-chip bytes. 1. Count loads of input and
 // weights by loop order. 2. The array takes folds x pixels, the vector unit a pass per result
 // element, DRAM its bytes. 3. What is not double-buffered adds up instead of overlapping.
@@ -114,18 +119,18 @@ void assess(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   int64_t depth = p.kernelHeight * p.kernelWidth * p.inputChannels;
   int64_t weightChunk = depth * plan.stepChannels;
   int64_t weightSets = p.weightsAreActivations ? p.batch : 1;
-  int64_t inputLoads = pixelTiles * (plan.weightsOuter && pixelTiles > 1 ? chunks : 1);
+  int64_t inputLoads = pixelTiles * (pixelTiles > 1 ? passesOf(p, plan) : 1);
   if (plan.depthParts > 1) // the last part of a chunk is the first one of the next
     inputLoads = pixelTiles * (chunks * (plan.depthParts - 1) + 1);
   int64_t folds = foldCount(p, m, plan.merge);
   int64_t weightPart =
       std::min(weightChunk, ceilDiv(folds, plan.weightParts) * m.rows * plan.stepChannels);
-  int64_t weightLoads = plan.weightParts > 1 ? pixelTiles * chunks * plan.weightParts
-                        : plan.weightsOuter  ? chunks * weightSets
-                                             : chunks * (chunks > 1 ? pixelTiles : weightSets);
+  int64_t weightLoads = plan.weightParts > 1     ? pixelTiles * chunks * plan.weightParts
+                        : plan.residentSteps > 0 ? chunks * weightSets
+                                                 : chunks * (chunks > 1 ? pixelTiles : weightSets);
   if (plan.turns) {
-    if (plan.weightsOuter)
-      inputLoads -= chunks - 1;
+    if (plan.residentSteps > 0)
+      inputLoads -= passesOf(p, plan) - 1;
     else if (plan.weightParts == 1)
       weightLoads -= pixelTiles - 1;
   }
@@ -136,13 +141,18 @@ void assess(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   int64_t operandTile =
       plan.tileHeight * plan.tileWidth * plan.stepChannels * p.spadBytesPerElement;
 
+  // Of several chunks, the next ones take the space of those that the last pixels have passed.
+  const bool goesRound = plan.residentSteps > 1;
+  const int64_t weightParts = goesRound ? std::min(plan.residentSteps, chunks)
+                              : plan.weightsDoubled && weightLoads > 1 ? 2
+                                                                       : 1;
   plan.spadBytes = inputTile * (plan.inputDoubled && inputLoads > 1 ? 2 : 1) +
-                   weightPart * (plan.weightsDoubled && weightLoads > 1 ? 2 : 1) + 2 * resultTile +
-                   2 * operandTile + 2 * windows.elements + p.residentBytes;
+                   weightPart * weightParts + 2 * resultTile + 2 * operandTile +
+                   2 * windows.elements + p.residentBytes;
   // Buffers of different sizes leave gaps. The largest one must find a free range between the
   // others.
   int64_t largest = std::max({inputTile, weightPart, resultTile});
-  plan.gapBytes = largest > m.spadBytes / 8 ? largest : 0;
+  plan.gapBytes = largest > m.spadBytes / 8 && !goesRound ? largest : 0;
   plan.spadBytes += plan.gapBytes;
   plan.accBytes = plan.tileHeight * plan.tileWidth * plan.tileChannels * (4 + p.accBytesPerElement);
 
@@ -195,11 +205,11 @@ void assess(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   double first = inputCycles(p, m, inputTile / allRows * std::min(firstRows, allRows)) +
                  static_cast<double>(m.dramLatency);
   double last = static_cast<double>(resultTile) / m.dramBytesPerCycle;
-  double overlapped = input * (plan.inputDoubled || inputLoads == 1) +
-                      weights * (plan.weightsDoubled || weightLoads == 1) + result + operands +
-                      code;
-  double serial = input * !(plan.inputDoubled || inputLoads == 1) +
-                  weights * !(plan.weightsDoubled || weightLoads == 1);
+  const bool waitsForInput = !plan.inputDoubled && inputLoads > 1,
+             waitsForWeights = !plan.weightsDoubled && weightLoads > 1 && !goesRound;
+  double overlapped =
+      input * !waitsForInput + weights * !waitsForWeights + result + operands + code;
+  double serial = input * waitsForInput + weights * waitsForWeights;
   // Units that work at the same time get in each other's way now and then.
   double longest = std::max({matrix, vector, overlapped});
   plan.estimatedCycles =
@@ -243,7 +253,9 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
           ceilDiv(p.outputWidth, plan.stepWidth) * ceilDiv(p.outputChannels, plan.stepChannels),
       std::min(plan.stepHeight, p.outputHeight), std::min(plan.stepWidth, p.outputWidth),
       std::min(plan.stepChannels, p.outputChannels),
-      plan.weightsOuter ? "channels, then pixels" : "pixels, then channels",
+      plan.residentSteps > 1 ? fmt::format("{} steps of channels, then pixels", plan.residentSteps)
+      : plan.residentSteps == 1 ? "channels, then pixels"
+                                : "pixels, then channels",
       plan.turns ? ", serpentine" : "",
       isShort ? fmt::format(", the first of {} rows", plan.firstHeight) : "",
       std::min(plan.tileHeight, plan.stepHeight), plan.tileWidth,
@@ -263,16 +275,23 @@ static bool isPlain(const ConvProblem &p, const ConvPlan &plan) {
   bool isOneChunk = plan.stepChannels >= p.outputChannels;
   bool isOnePlace =
       p.batch == 1 && plan.stepHeight >= p.outputHeight && plan.stepWidth >= p.outputWidth;
-  return !((isOneChunk || isOnePlace) && plan.weightsOuter) &&
+  return !((isOneChunk || isOnePlace) && plan.residentSteps > 0) &&
          !(plan.inputLoads == 1 && plan.inputDoubled) &&
          !(plan.weightLoads == 1 && plan.weightsDoubled);
 }
 
-// What makes two plans differ in kind.
-static std::tuple<bool, TapMerge, bool, bool, bool, bool, int64_t> kindOf(const ConvPlan &plan) {
-  return {plan.weightsOuter,   plan.merge,           plan.weightParts > 1,
-          plan.depthParts > 1, plan.inputLoads == 1, plan.weightLoads == 1,
-          plan.tileChannels};
+// What makes two plans differ in kind. Of those whose weights go round, one is enough.
+using Kind = std::tuple<bool, TapMerge, bool, bool, bool, bool, bool, int64_t>;
+static Kind kindOf(const ConvPlan &plan) {
+  const bool goesRound = plan.residentSteps > 1;
+  return {plan.residentSteps > 0,
+          plan.merge,
+          goesRound,
+          plan.weightParts > 1,
+          plan.depthParts > 1,
+          plan.inputLoads == 1,
+          plan.weightLoads == 1 && !goesRound,
+          goesRound ? 0 : plan.tileChannels};
 }
 
 // Of parts of the depth: tiles as large as half of the accumulators, so that inputs come as seldom
@@ -316,14 +335,16 @@ static std::vector<ConvPlan> plansByDepth(const ConvProblem &p, const ConvMachin
 std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m, size_t most,
                                       int64_t *smallest, Stands stands) {
   std::optional<ConvPlan> safest;
-  std::map<decltype(kindOf({})), ConvPlan> kinds; // the cheapest of each
+  std::map<Kind, ConvPlan> kinds; // the cheapest of each
   *smallest = INT64_MAX;
   const std::vector<TapMerge> merge = mergesOf(p, m);
   const int merges = static_cast<int>(merge.size());
   auto take = [&](ConvPlan plan) {
     assess(p, m, plan);
     *smallest = std::min(*smallest, plan.spadBytes);
-    if (isSafe(plan, m) && (!safest || plan.estimatedCycles < safest->estimatedCycles))
+    const bool goesRound = plan.residentSteps > 1; // beside others of its own kind alone
+    if (!goesRound && isSafe(plan, m) &&
+        (!safest || plan.estimatedCycles < safest->estimatedCycles))
       safest = plan;
     if (most < 2 || !isPlain(p, plan) || plan.spadBytes - plan.gapBytes > m.spadBytes)
       return;
@@ -356,7 +377,7 @@ std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m
               plan.tileHeight = height;
               plan.stepChannels = stepChannels;
               plan.tileChannels = tileChannels;
-              plan.weightsOuter = (mode & 1) != 0;
+              plan.residentSteps = mode & 1;
               plan.inputDoubled = (mode & 2) != 0;
               plan.weightsDoubled = (mode & 4) != 0;
               plan.merge = merge[static_cast<size_t>(mode / 8)];
@@ -366,6 +387,13 @@ std::vector<ConvPlan> planConvolution(const ConvProblem &p, const ConvMachine &m
                 plan.weightParts = parts;
                 take(plan);
               }
+              plan.weightParts = 1;
+              if (plan.residentSteps == 1 && !plan.weightsDoubled && !p.weightsAreActivations)
+                for (int64_t passes : {1, 2, 3, 4, 6}) {
+                  plan.residentSteps = ceilDiv(ceilDiv(p.outputChannels, stepChannels), passes);
+                  if (plan.residentSteps > 1)
+                    take(plan);
+                }
             }
       }
   }

@@ -84,7 +84,7 @@ std::vector<int64_t> ConvSpace::choices(const PlanPoint &point, size_t d) const 
                                   : multiples(point[TileChannels], p.outputChannels);
   case FirstHeight:
     return every(1, point[StepHeight]);
-  case WeightsOuter:
+  case ResidentSteps:
   case Turns: {
     // An order of one is no order.
     const bool isOneChunk = point[StepChannels] == p.outputChannels,
@@ -92,7 +92,8 @@ std::vector<int64_t> ConvSpace::choices(const PlanPoint &point, size_t d) const 
                             point[StepWidth] == p.outputWidth;
     if (isOneChunk || isOnePlace)
       return {0};
-    return {0, 1};
+    const int64_t chunks = ceilDiv(p.outputChannels, point[StepChannels]);
+    return every(0, d == Turns || p.weightsAreActivations ? 1 : chunks);
   }
   case Merge: {
     if (point[StreamFolds] > 0)
@@ -115,7 +116,7 @@ std::vector<int64_t> ConvSpace::choices(const PlanPoint &point, size_t d) const 
     const bool isOneTile = point[StepHeight] == point[TileHeight] &&
                            point[StepWidth] == point[TileWidth] &&
                            point[StepChannels] == point[TileChannels];
-    if (!isOneTile || p.weightsAreActivations || point[StreamFolds] > 0)
+    if (!isOneTile || p.weightsAreActivations || point[StreamFolds] > 0 || point[ResidentSteps] > 1)
       return {1};
     const int64_t folds = foldCount(p, machine_, mergeOf(point));
     std::vector<int64_t> parts;
@@ -165,7 +166,7 @@ ConvPlan ConvSpace::plan(const PlanPoint &point) const {
   plan.tileHeight = point[TileHeight], plan.tileWidth = point[TileWidth];
   plan.stepChannels = point[StepChannels], plan.tileChannels = point[TileChannels];
   plan.weightParts = point[WeightParts];
-  plan.weightsOuter = point[WeightsOuter] != 0;
+  plan.residentSteps = point[ResidentSteps];
   plan.firstHeight = point[FirstHeight];
   plan.inputParts = point[InputParts];
   plan.turns = point[Turns] != 0;
@@ -200,7 +201,8 @@ PlanPoint ConvSpace::point(const ConvPlan &plan) const {
                       : plan.inputParts > 0 ? plan.inputParts
                                             : usualInputParts(p, machine_, plan.merge);
   point[Turns] = plan.turns;
-  point[WeightsOuter] = plan.weightsOuter && choices(point, WeightsOuter).size() > 1;
+  const std::vector<int64_t> residents = choices(point, ResidentSteps);
+  point[ResidentSteps] = std::min(plan.residentSteps, residents.back());
   return point;
 }
 
@@ -216,9 +218,9 @@ std::vector<float> ConvSpace::features(const PlanPoint &point) const {
   auto add = [&](double value) { features.push_back(static_cast<float>(value)); };
   auto size = [&](int64_t value) { add(std::log2(static_cast<double>(value))); };
   add(std::log2(static_cast<double>(1 + point[StreamFolds])));
-  for (size_t d = TileHeight; d < WeightsOuter; ++d)
+  for (size_t d = TileHeight; d < ResidentSteps; ++d)
     size(point[d]);
-  add(static_cast<double>(point[WeightsOuter]));
+  add(std::log2(static_cast<double>(1 + point[ResidentSteps])));
   add(static_cast<double>(point[Turns]));
   add(static_cast<double>(point[Merge]));
   size(point[InputParts]);

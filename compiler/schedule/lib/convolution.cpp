@@ -18,12 +18,14 @@
 
 #include "tilewright/compiler/schedule/conv_bound.h"
 #include "tilewright/compiler/schedule/conv_space.h"
+#include "tilewright/compiler/schedule/lay_out.h"
 #include "tilewright/compiler/schedule/standing_plan.h"
 #include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/isa/roles.h"
 #include "tilewright/support/error.h"
 
 #include <algorithm>
+#include <deque>
 #include <fmt/format.h>
 #include <set>
 #include <utility>
@@ -198,8 +200,13 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
                : stage_.loadInput(loads, place.n, place.y, place.x, parts);
   };
   const Place *loadedPlace = nullptr;
-  const Span *loadedChunk = nullptr;
-  int64_t loadedBatch = -1;
+  // Weights that are on chip, the latest ones last.
+  struct Loaded {
+    const Span *chunk;
+    int64_t batch;
+    ConvStage::Weights weights;
+  };
+  std::deque<Loaded> resident;
   // Of parts of the depth: the one that is on chip.
   Span loadedDepth{0, 0};
   // One accumulator tile in several steps: each brings the weights of some folds. Where it brings a
@@ -272,13 +279,20 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
       chain.ops().forget(); // others have selected theirs
     if (steps_.steps.size() == 1)
       chain.prepare(step.constants);
-    if (loadedChunk != &chunk || (p_.weightsAreActivations && loadedBatch != place.n))
+    const int64_t batch = p_.weightsAreActivations ? place.n : 0;
+    const auto loaded = llvm::find_if(
+        resident, [&](const Loaded &each) { return each.chunk == &chunk && each.batch == batch; });
+    if (loaded != resident.end()) {
+      weights_ = loaded->weights;
+    } else {
       weights_ = stage_.loadWeights(step, place.n, chunk, stage_.allFolds());
+      if (static_cast<int64_t>(resident.size()) >= std::max<int64_t>(plan_.residentSteps, 1))
+        resident.pop_front();
+      resident.push_back({&chunk, batch, weights_});
+    }
     if (loadedPlace != &place)
       input_ = loadInput(step.loads, place);
     loadedPlace = &place;
-    loadedChunk = &chunk;
-    loadedBatch = place.n;
     // Operands of the next accumulator tile come in under this one, and so do its windows. Those
     // that come into accumulators are as many as its sums.
     const int64_t most = hasWideOperands_ ? plan_.tileChannels : chunk.size();
@@ -308,20 +322,32 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
     if (plan_.merge != TapMerge::All)
       append(step.compute, computed);
   };
-  const size_t outer = plan_.weightsOuter ? chunks.size() : places.size(),
-               inner = plan_.weightsOuter ? places.size() : chunks.size();
-  for (size_t i = 0; i < outer; ++i)
-    for (size_t each = 0; each < inner; ++each) {
-      const size_t j = plan_.turns && i % 2 == 1 ? inner - 1 - each : each;
-      addStep(places[plan_.weightsOuter ? j : i], chunks[plan_.weightsOuter ? i : j]);
-    }
+  // `inner` of the loop within the i-th turn of another one: forth, or back.
+  auto at = [&](size_t i, size_t each, size_t inner) {
+    return plan_.turns && i % 2 == 1 ? inner - 1 - each : each;
+  };
+  if (plan_.residentSteps == 0)
+    for (size_t i = 0; i < places.size(); ++i)
+      for (size_t each = 0; each < chunks.size(); ++each)
+        addStep(places[i], chunks[at(i, each, chunks.size())]);
+  const auto most = static_cast<size_t>(plan_.residentSteps);
+  for (size_t pass = 0; most > 0 && pass * most < chunks.size(); ++pass)
+    for (size_t each = 0; each < places.size(); ++each)
+      for (size_t chunk = pass * most; chunk < std::min(chunks.size(), (pass + 1) * most); ++chunk)
+        addStep(places[at(pass, each, places.size())], chunks[chunk]);
   append(steps_.steps.back().compute, computed);
+  // Weights of the next pass take the space of those that leave, of the same size.
+  if (plan_.residentSteps > 1 && isAlone)
+    steps_.layout = layOut(steps_, context_.isa);
 }
 
 } // namespace
 
+// Of the time that transfers take, one in so many counts: what a plan moves, its neighbors' loads
+// wait for.
+static constexpr int64_t partOfTransfer = 32;
 // Plans that are tried out, at most.
-static constexpr size_t trials = 10;
+static constexpr size_t trials = 14;
 // A plan is hopeless that takes so many times as long as another one by their own estimates. In
 // seven networks, of 115 plans with 1.3 times none was the best; of layers of one pixel, and of
 // small ones, some are.
@@ -356,21 +382,34 @@ bestOf(LoweringContext &context, kernel::GroupOp group, const ConvProblem &probl
   const bool mayBeHopeless = !isOnePixel(problem);
   // The bound counts weights as they are on chip.
   const bool isPacked = expansionOf(context.isa, anchorOf(group), GroupedBy::Outputs) != nullptr;
-  std::optional<LoweringContext::Chosen> best;
+  // The best one so far, and the next best.
+  std::vector<LoweringContext::Chosen> best;
+  auto costOf = [](const LoweringContext::Chosen &chosen) {
+    return chosen.cycles + chosen.transfer / partOfTransfer;
+  };
   for (const ConvPlan &plan : plans) {
-    const int64_t enough = enoughToLose(best);
+    const int64_t enough = best.size() > 1 ? costOf(best[1]) : INT64_MAX;
     if (!isPacked && leastCycles(problem, context.machine, plan) >= enough)
       continue;
-    if (mayBeHopeless && best && best->runnerUp && best->cycles > small &&
+    if (mayBeHopeless && best.size() > 1 && best[0].cycles > small &&
         plan.estimatedCycles > hopeless * first->estimatedCycles)
       continue;
     std::optional<LoweringContext::Chosen> trial =
         known && &plan == first ? known : tryPlan(context, group, plan, enough);
-    if (trial)
-      keepBest(best, std::move(*trial),
-               [&](const ConvPlan &each) { return describe(problem, each); });
+    if (!trial)
+      continue;
+    const auto at =
+        std::find_if(best.begin(), best.end(), [&](const LoweringContext::Chosen &each) {
+          return costOf(*trial) < costOf(each);
+        });
+    best.insert(at, std::move(*trial));
+    best.resize(std::min<size_t>(best.size(), 2));
   }
-  return best;
+  if (best.empty())
+    return std::nullopt;
+  if (best.size() > 1)
+    best[0].runnerUp = RunnerUp{describe(problem, best[1].plan), best[1].cycles, best[0].cycles};
+  return std::move(best[0]);
 }
 
 // Those of weights that stand in the array, and of sums that do. `smallest`: the least scratchpad
@@ -567,7 +606,7 @@ void lowerConvolution(LoweringContext &context, kernel::GroupOp group, Steps &st
   if (chosen.layout.size() != steps.buffers.size())
     return;
   steps.layout = chosen.layout;
-  if (isSafe(chosen.plan, context.machine))
+  if (chosen.plan.residentSteps <= 1 && isSafe(chosen.plan, context.machine))
     for (size_t i = 0; i < steps.buffers.size(); ++i)
       if (steps.buffers[i].space == isa::Space::Spad)
         steps.layout[i] = -1;

@@ -71,8 +71,11 @@ TEST(ConvBound, TheBusCarriesWhatTheLoopsLoad) {
   EXPECT_EQ(leastCycles(problem(1, 0), slow, each), 2 * weights + input + code);
   each.turns = true;
   EXPECT_EQ(leastCycles(problem(1, 0), slow, each), 2 * weights - weights / 2 + input + code);
-  each.weightsOuter = true;
+  each.residentSteps = 1;
   EXPECT_EQ(leastCycles(problem(1, 0), slow, each), weights + 2 * input - input / 2 + code);
+  each.residentSteps = 2; // both chunks: the input goes by once
+  EXPECT_EQ(leastCycles(problem(1, 0), slow, each), weights + input + code);
+  each.residentSteps = 1;
   each.turns = false;
   EXPECT_EQ(leastCycles(problem(1, 0), slow, each), weights + 2 * input + code);
   each.stepChannels = 64;

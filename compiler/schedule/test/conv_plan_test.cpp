@@ -95,6 +95,26 @@ TEST(ConvPlan, GathersWindowsWhereTheVectorUnitHasTime) {
   EXPECT_EQ(plans.front().merge, TapMerge::Columns);
 }
 
+// All pixels go by once for each time that the resident weights are others.
+TEST(ConvPlan, ReadsTheInputOnceForSeveralStepsOfChannels) {
+  const ConvProblem p = problem(32, 64, 256, 1);
+  ConvPlan plan{};
+  plan.stepHeight = plan.tileHeight = 4;
+  plan.stepWidth = plan.tileWidth = 32;
+  plan.stepChannels = plan.tileChannels = 32;
+  plan.weightParts = 1;
+  plan.inputDoubled = true;
+  int64_t before = 0;
+  for (const int64_t steps : {1, 2, 4, 8}) {
+    plan.residentSteps = steps;
+    assess(p, machine(), plan);
+    EXPECT_EQ(plan.inputLoads, 8 * 8 / steps) << steps;
+    EXPECT_EQ(plan.weightLoads, 8) << steps;
+    EXPECT_GT(plan.spadBytes - plan.gapBytes, before) << steps;
+    before = plan.spadBytes - plan.gapBytes;
+  }
+}
+
 TEST(ConvPlan, TellsTheSmallestScratchpadWhenNothingFits) {
   ConvMachine tiny = machine();
   tiny.spadBytes = 1024;

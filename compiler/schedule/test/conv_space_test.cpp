@@ -130,25 +130,28 @@ TEST(ConvSpace, IsWhatTheRulesSay) {
           for (int64_t sw = tw; sw <= 2; ++sw)
             for (int64_t sc = tc; sc <= 40; ++sc)
               for (int64_t first = 1; first <= sh; ++first)
-                for (int64_t flags = 0; flags < 12; ++flags)
+                for (int64_t flags = 0; flags < 24; ++flags)
                   for (int64_t parts = 1; parts <= 18; ++parts) {
-                    const int64_t outer = flags % 2, turns = flags / 2 % 2, merged = flags / 4;
+                    const int64_t resident = flags % 4, turns = flags / 4 % 2, merged = flags / 8;
                     // 9 x 24 / 16, 3 x 72 / 16, 216 / 16
                     const int64_t folds = merged == 0 ? 18 : merged == 1 ? 15 : 14;
                     const bool oneTile = th == sh && tw == sw && tc == sc;
                     const bool oneChunk = sc == 40, onePlace = first == 3 && sw == 2;
                     if (!isMultiple(sc, tc, 40) || th * tw * tc * 4 > m.accBytes ||
-                        ((outer || turns) && (oneChunk || onePlace)) || (parts > 1 && !oneTile) ||
+                        ((resident || turns) && (oneChunk || onePlace)) ||
+                        resident > ceilDiv(40, sc) || (parts > 1 && (!oneTile || resident > 1)) ||
                         parts > folds || parts != ceilDiv(folds, ceilDiv(folds, parts)))
                       continue;
-                    // One copy of each buffer, two of the result's and of gathered windows.
+                    // One copy of each buffer, two of the result's and of gathered windows, all of
+                    // resident weights.
                     const int64_t input = (sh + 2) * (sw + 2) * 24,
                                   weights = std::min(216 * sc, ceilDiv(folds, parts) * 16 * sc),
                                   windows = merged == 2 ? th * (tw + 2) * 3 * 24 : 0;
-                    if (input + weights + 2 * (th * tw * sc + windows) + p.residentBytes <=
+                    if (input + weights * std::max<int64_t>(resident, 1) +
+                            2 * (th * tw * sc + windows) + p.residentBytes <=
                         m.spadBytes)
                       expected.insert(
-                          {0, th, tw, tc, sh, sw, sc, first, outer, turns, merged, 1, parts});
+                          {0, th, tw, tc, sh, sw, sc, first, resident, turns, merged, 1, parts});
                   }
   const std::set<PlanPoint> all = allOf(space);
   EXPECT_GT(all.size(), 100u);

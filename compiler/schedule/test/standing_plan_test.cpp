@@ -87,7 +87,7 @@ TEST(StandingPlan, IsEstimatedByItsBlocks) {
   m.writeOverhead = 0, m.vectorOverhead = 0, m.dramLatency = 0;
   ConvPlan plan = plans(p, m).front();
   plan.tileHeight = plan.stepHeight = 14, plan.tileWidth = plan.stepWidth = 14;
-  plan.tileChannels = plan.stepChannels = 64, plan.weightsOuter = false;
+  plan.tileChannels = plan.stepChannels = 64, plan.residentSteps = 0;
   assess(p, m, plan);
   EXPECT_NEAR(plan.estimatedCycles, 4 * 13 * 32, 30);
   // Blocks of 14 of 16 pixels.

@@ -225,11 +225,14 @@ private:
     });
   }
 
-  // Whether what a sequence gives had better wait in memory than what it is made of.
+  // Whether what a sequence gives had better wait in memory than what it is made of: of a product of
+  // activations, both would wait for the products in between.
   bool waits(Value given, size_t sequence) const {
     const Sequence &giver = sequences_[sequence];
-    if (giver.products == products_ || mustBegin(sequence))
+    if (giver.products == products_)
       return false;
+    if (mustBegin(sequence))
+      return llvm::isa<kernel::MatMulOp>(giver.ops.front());
     llvm::SmallPtrSet<Value, 4> read;
     int bits = 0;
     for (Operation *op : giver.ops)

@@ -198,6 +198,22 @@ TEST(Group, StandsWhereAllItReadsIsKnown) {
   EXPECT_LT(module.find("kernel.reduce"), module.find("kernel.unary"));
 }
 
+// Its operands would wait as long, and they are more.
+TEST(Group, OfActivationsAProductDoesNotWaitForAnotherOne) {
+  const std::string product = "{a_zp = 0 : i64, b_zp = 0 : i64} : (tensor<1x2x8xi8>, "
+                              "tensor<1x8x4xi8>) -> tensor<1x2x4xi32>\n",
+                    type = "tensor<1x2x4xi32>";
+  const std::string module =
+      fused("%a: tensor<1x2x8xi8>, %b: tensor<1x8x4xi8>, %c: tensor<1x8x4xi8>", type,
+            "%0 = kernel.matmul %a, %b " + product + "%1 = kernel.matmul %a, %c " + product +
+                "%2 = kernel.reduce max %1 {axis = 2 : i64} : (" + type +
+                ") -> tensor<1x2x1xi32>\n"
+                "%o = kernel.binary add %0, %2 {shift = 0 : i64} : (" +
+                type + ", tensor<1x2x1xi32>) -> " + type + "\nreturn %o : " + type);
+  EXPECT_EQ(count(firstGroup(module), "kernel.matmul"), 1) << module;
+  EXPECT_EQ(count(firstGroup(module), "kernel.binary"), 0) << module;
+}
+
 TEST(Group, EndsAtAView) {
   std::string module =
       fused("%a: tensor<2x4xi32>", "tensor<8xi32>",

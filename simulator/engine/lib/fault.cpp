@@ -23,7 +23,7 @@ void fault(const Program &program, uint64_t pc, const std::string &message, cons
 }
 
 void checkTraceLength(const Program &program, uint64_t pc, size_t records) {
-  constexpr size_t most = size_t(1) << 23;
+  constexpr size_t most = size_t(1) << 24;
   if (records >= most)
     fault(
         program, pc,

@@ -93,9 +93,10 @@ struct ConvPlan {
   int64_t tileHeight, tileWidth; // output pixels of an accumulator tile
   int64_t stepChannels;          // output channels of a step
   int64_t tileChannels;          // output channels of an accumulator tile
-  int64_t weightParts; // a chunk of weights comes in so many parts, by folds; more than one
-                       // only where a step is one accumulator tile
-  bool weightsOuter;   // loop over channels outside the loop over pixels
+  int64_t weightParts;   // a chunk of weights comes in so many parts, by folds; more than one
+                         // only where a step is one accumulator tile
+  int64_t residentSteps; // steps of channels whose weights stay on chip while all pixels go by; 0:
+                         // the loop over channels is inside the loop over pixels
   TapMerge merge;
   int64_t firstHeight; // output rows of an image's first step, so that its input comes sooner; 0:
                        // as of the others
@@ -128,6 +129,9 @@ std::string describe(const ConvProblem &problem, const ConvPlan &plan);
 std::vector<ConvPlan> planConvolution(const ConvProblem &problem, const ConvMachine &machine,
                                       size_t most, int64_t *smallest,
                                       Stands stands = Stands::Weights);
+
+// How often all pixels go by.
+int64_t passesOf(const ConvProblem &problem, const ConvPlan &plan);
 
 // Whether a plan fits however its buffers come to lie.
 bool isSafe(const ConvPlan &plan, const ConvMachine &machine);

@@ -22,9 +22,9 @@ public:
     StepWidth,
     StepChannels,
     FirstHeight,
-    WeightsOuter, // 0, 1
-    Turns,        // 0, 1
-    Merge,        // TapMerge
+    ResidentSteps, // 0: pixels, then channels
+    Turns,         // 0, 1
+    Merge,         // TapMerge
     InputParts,
     WeightParts,
     DimensionCount
