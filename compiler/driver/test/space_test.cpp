@@ -31,11 +31,22 @@ TEST(Space, AnInputTileThatEarlyConstantsLeaveNoneFor) {
 TEST(Space, WeightsThatGoRoundGiveWhatOthersGive) {
   const Network network = Network(32, 32, 512).conv(512, 1, 1);
   const NetworkOutcome round = outcomeOf(network, "edge32", true, "functional"),
-                       other = outcomeOf(network, "edge16", true, "functional");
+                       other = outcomeOf(network, "tiny4", true, "functional");
   const char *const phrase = " steps of channels, then pixels";
   EXPECT_THAT(round.plan, ::testing::HasSubstr(phrase));
   EXPECT_EQ(other.plan.substr(0, other.plan.find('\n')).find(phrase), std::string::npos);
   EXPECT_EQ(round.output, other.output);
+}
+
+// Of a part of the input that comes in, the array makes sums for two tiles.
+TEST(Space, TilesThatAreFilledByTurnsGiveWhatOthersGive) {
+  const Network network = Network(16, 8, 384).conv(1536, 1, 1);
+  const NetworkOutcome turns = outcomeOf(network, "edge16", true, "functional"),
+                       other = outcomeOf(network, "server128", true, "functional");
+  const char *const phrase = "steps of channels by turns";
+  EXPECT_THAT(turns.plan, ::testing::HasSubstr(phrase));
+  EXPECT_EQ(other.plan.find(phrase), std::string::npos) << other.plan;
+  EXPECT_EQ(turns.output, other.output);
 }
 
 // The depthwise convolution itself needs none of the accumulators: its rescale gives 8 bits.

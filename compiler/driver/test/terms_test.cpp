@@ -53,6 +53,7 @@ TEST(Terms, OfConvolutionsAreExplained) {
       plan.inputLoads = plan.weightLoads = flags & 16 ? 1 : 2;
       plan.stands = flags & 32 ? Stands::Sums : Stands::Weights;
       plan.depthParts = 1 + flags % 3;
+      plan.firstTiles = 1 + flags % 2;
       EXPECT_TRUE(isExplained(describe(problem, plan))) << describe(problem, plan);
     }
   plan.streamFolds = 4;

@@ -262,7 +262,10 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
       std::min(plan.tileChannels, plan.stepChannels), buffers(plan.inputLoads, plan.inputDoubled),
       buffers(plan.weightLoads, plan.weightsDoubled), describe(plan.merge),
       plan.stands == Stands::Sums ? ", output-stationary" : "",
-      plan.depthParts > 1 ? fmt::format(", by {} parts of the depth", plan.depthParts) : "");
+      plan.depthParts > 1 ? fmt::format(", by {} parts of the depth", plan.depthParts)
+      : plan.firstTiles > 1
+          ? fmt::format(", the first {} steps of channels by turns", plan.firstTiles)
+          : "");
 }
 
 // Buffers of different sizes leave gaps: a sixteenth is kept for them.

@@ -326,8 +326,8 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
   return input;
 }
 
-ConvStage::Input ConvStage::loadInputApart(std::vector<Task> &loads, int64_t n, Span y, Span x,
-                                           int64_t parts) {
+ConvStage::Input ConvStage::loadInputApart(std::vector<std::vector<Task>> &loads, int64_t n, Span y,
+                                           Span x, int64_t parts) {
   const Span rows = inputRows(y), every = inputColumns(x),
              columns{every.begin, std::min(p_.width, every.end)};
   const int64_t pixel = p_.inputChannels, part = ceilDiv(pixel, parts);
@@ -338,13 +338,14 @@ ConvStage::Input ConvStage::loadInputApart(std::vector<Task> &loads, int64_t n, 
     const int buffer = steps_.add(isa::Space::Spad, rows.size() * columns.size() * part,
                                   "part of an input tile", Traffic::Matrix);
     input.parts.push_back(buffer);
-    copyStrided(context_, loads, Direction::Load, first + channel * view_.channel, 1,
+    copyStrided(context_, loads.emplace_back(), Direction::Load, first + channel * view_.channel, 1,
                 Signedness::Signed,
                 {isa::Space::Spad, buffer, 0, input.rowPitch, input.columnPitch, 1},
                 {{rows.size(), gatherY_ * view_.row, input.rowPitch},
                  {columns.size(), gatherX_ * view_.column, input.columnPitch},
                  {std::min(part, pixel - channel), view_.channel, 1}});
   }
+  std::reverse(loads.begin(), loads.end());
   return input;
 }
 

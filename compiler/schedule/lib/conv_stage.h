@@ -79,8 +79,9 @@ public:
   Input loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x, Span channels, int64_t parts,
                   int buffer);
   // The same of one tap, of which each part has a buffer of its own: the first ones may come in
-  // while something else takes up the room of the last ones.
-  Input loadInputApart(std::vector<Task> &loads, int64_t n, Span y, Span x, int64_t parts);
+  // while something else takes up the room of the last ones. `loads`: by part, the first one last.
+  Input loadInputApart(std::vector<std::vector<Task>> &loads, int64_t n, Span y, Span x,
+                       int64_t parts);
   // The windows of an output tile, [output row][x][ky][channel]: what `fill` takes for it. Without
   // merged rows of taps that is the input itself.
   Input gather(std::vector<Task> &out, const Input &input, Span y, Span x, int buffer = -1);

@@ -36,6 +36,20 @@ namespace {
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+int64_t inputPartsOf(const ConvProblem &problem, const ConvMachine &machine, const ConvPlan &plan) {
+  return plan.inputParts > 0 ? plan.inputParts : usualInputParts(problem, machine, plan.merge);
+}
+
+// Whether parts of the channels of the first input have buffers of their own, so that the array
+// begins with the first one of them.
+bool isApart(const ConvProblem &p, const ConvMachine &machine, const ConvPlan &plan) {
+  const int64_t parts = inputPartsOf(p, machine, plan);
+  return parts > 1 && plan.streamFolds == 0 && p.kernelHeight == 1 && p.kernelWidth == 1 &&
+         p.padTop == 0 && p.padLeft == 0 && !p.inputScattered && !p.weightsAreActivations &&
+         plan.stands == Stands::Weights && plan.merge == TapMerge::None &&
+         p.inputChannels % (parts * machine.rows) == 0; // a fold reads one of them
+}
+
 mlir::Operation *anchorOf(kernel::GroupOp group) {
   mlir::Operation *anchor = &group.getBody().front().front();
   while (!llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor))
@@ -60,8 +74,7 @@ public:
 
 private:
   void probe();
-  bool isFirstApart(int64_t parts) const;
-  void takeTurns(size_t buffers);
+  void standInTurn(size_t buffers, int64_t turn);
   void computeTile(std::vector<Task> &out, ElementChain &chain, const ConvStage::Input &input,
                    int64_t n, Span y, Span x, Span channels, Tile result);
   void finishTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x, Span part,
@@ -87,13 +100,12 @@ private:
 
 // Buffers from this one on are a tile's: its accumulators are in one bank, and those of the next
 // tile in another one, so that its operands come in while the array fills this one's.
-void Convolution::takeTurns(size_t buffers) {
+void Convolution::standInTurn(size_t buffers, int64_t turn) {
   if (!hasWideOperands_)
     return;
-  ++turn_;
   for (Buffer &buffer : llvm::MutableArrayRef(steps_.buffers).drop_front(buffers))
     if (buffer.space == isa::Space::Acc)
-      buffer.bank = turn_;
+      buffer.bank = turn;
 }
 
 // The result tile [y][x][channels] of a step, in accumulator tiles of at most tileChannels
@@ -150,15 +162,6 @@ void Convolution::probe() {
     takeOperations(unfused_.emplace(p_), *unfused);
 }
 
-// Whether parts of the channels of the first input have buffers of their own, so that the array
-// begins with the first one of them.
-bool Convolution::isFirstApart(int64_t parts) const {
-  return parts > 1 && p_.kernelHeight == 1 && p_.kernelWidth == 1 && p_.padTop == 0 &&
-         p_.padLeft == 0 && !p_.inputScattered && !p_.weightsAreActivations &&
-         plan_.stands == Stands::Weights && plan_.merge == TapMerge::None &&
-         p_.inputChannels % (parts * context_.rows) == 0; // a fold reads one of them
-}
-
 void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
   plan_ = plan;
   steps_.plan = tilewright::describe(p_, plan_);
@@ -168,9 +171,8 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
     return lowerWeightStream(context_, {group_, llvm::cast<kernel::Conv2DOp>(anchor_), p_}, plan,
                              chain, isTrial, steps_);
   }
-  const int64_t parts =
-      plan_.inputParts > 0 ? plan_.inputParts : usualInputParts(p_, context_.machine, plan_.merge);
-  const bool isApart = isFirstApart(parts);
+  const int64_t parts = inputPartsOf(p_, context_.machine, plan_);
+  const bool isApart = tilewright::isApart(p_, context_.machine, plan_);
   const int64_t depth = depthOfPart(p_, context_.machine, plan_);
   stage_.listFolds(plan_.merge, plan_.depthParts > 1 ? depth : ceilDiv(p_.inputChannels, parts),
                    plan_.stands);
@@ -194,10 +196,16 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
   for (int64_t c = 0; c < p_.outputChannels; c += plan_.stepChannels)
     chunks.push_back({c, std::min(p_.outputChannels, c + plan_.stepChannels)});
 
+  // Whether the place's input comes in buffers of its parts.
+  auto isFirst = [&](const Place &place) { return isApart && &place == places.data(); };
   auto loadInput = [&](std::vector<Task> &loads, const Place &place) {
-    return isApart && &place == places.data()
-               ? stage_.loadInputApart(loads, place.n, place.y, place.x, parts)
-               : stage_.loadInput(loads, place.n, place.y, place.x, parts);
+    if (!isFirst(place))
+      return stage_.loadInput(loads, place.n, place.y, place.x, parts);
+    std::vector<std::vector<Task>> apart;
+    const ConvStage::Input input = stage_.loadInputApart(apart, place.n, place.y, place.x, parts);
+    for (; !apart.empty(); apart.pop_back())
+      append(loads, apart.back());
+    return input;
   };
   const Place *loadedPlace = nullptr;
   // Weights that are on chip, the latest ones last.
@@ -209,16 +217,28 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
   std::deque<Loaded> resident;
   // Of parts of the depth: the one that is on chip.
   Span loadedDepth{0, 0};
-  // One accumulator tile in several steps: each brings the weights of some folds. Where it brings a
-  // part of the input, too, the last part of a tile is the first one of the next.
-  auto addParts = [&](const Place &place, const Span &chunk) {
-    Extent extent{place.y.size(), place.x.size(), chunk.size()};
-    const Box box{{place.n, place.y.begin, place.x.begin, chunk.begin},
-                  {1, place.y.size(), place.x.size(), chunk.size()}};
-    const size_t known = steps_.buffers.size();
-    Tile acc =
-        denseTile(isa::Space::Acc,
-                  steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
+  // Accumulator tiles in several steps: each brings the weights of some folds. Where it brings a
+  // part of the input, too, the last part of a tile is the first one of the next. Several tiles are
+  // filled by turns, so that parts of the first input that come in are multiplied with all of them.
+  auto addParts = [&](const Place &place, llvm::ArrayRef<Span> some) {
+    struct Sums {
+      Span chunk;
+      Box box;
+      Tile acc;
+      int64_t turn;
+    };
+    std::vector<Sums> tiles;
+    for (const Span &chunk : some) {
+      const Extent extent{place.y.size(), place.x.size(), chunk.size()};
+      const size_t known = steps_.buffers.size();
+      const int buffer = steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile");
+      tiles.push_back({chunk,
+                       {{place.n, place.y.begin, place.x.begin, chunk.begin},
+                        {1, place.y.size(), place.x.size(), chunk.size()}},
+                       denseTile(isa::Space::Acc, buffer, extent),
+                       ++turn_});
+      standInTurn(known, turn_);
+    }
     const int64_t folds = stage_.allFolds().size();
     const bool byDepth = plan_.depthParts > 1,
                isBackward = byDepth && loadedPlace == &place && loadedDepth.begin > 0;
@@ -234,6 +254,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
         pieces.push_back({part, {first, std::min(end, first + each)}});
     }
     ConvStage::Input windows;
+    std::vector<std::vector<Task>> apart; // loads of parts of the input, the next one last
     for (size_t i = 0; i < pieces.size(); ++i) {
       const auto &[part, someFolds] = pieces[i];
       steps_.steps.emplace_back();
@@ -242,32 +263,52 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
         chain.ops().forget();
       if (steps_.steps.size() == 1)
         chain.prepare(step.constants);
-      weights_ = stage_.loadWeights(step, place.n, chunk, someFolds);
+      std::vector<ConvStage::Weights> weights;
+      for (const Sums &tile : tiles)
+        weights.push_back(stage_.loadWeights(step, place.n, tile.chunk, someFolds));
       const Span channels{part * depth, std::min(p_.inputChannels, (part + 1) * depth)};
       const bool isThere =
           loadedPlace == &place && (!byDepth || loadedDepth.begin == channels.begin);
-      if (!isThere)
-        input_ = byDepth ? stage_.loadInput(step.loads, place.n, place.y, place.x, channels, 1, -1)
-                         : loadInput(step.loads, place);
+      if (!isThere && byDepth)
+        input_ = stage_.loadInput(step.loads, place.n, place.y, place.x, channels, 1, -1);
+      else if (!isThere && isFirst(place))
+        input_ = stage_.loadInputApart(apart, place.n, place.y, place.x, parts);
+      else if (!isThere)
+        input_ = stage_.loadInput(step.loads, place.n, place.y, place.x, parts);
+      const size_t later = // parts of the input that these folds do not read
+          apart.empty()
+              ? 0
+              : input_.parts.size() - ceilDiv(someFolds.end * context_.rows, input_.partChannels);
+      for (; apart.size() > later; apart.pop_back())
+        append(step.loads, apart.back());
       loadedPlace = &place;
       loadedDepth = channels;
       if (i == 0 && hasWideOperands_) // while the array is in another bank
-        chain.loadOperands(step.loads, box);
+        for (const Sums &tile : tiles) {
+          const size_t known = steps_.buffers.size();
+          chain.loadOperands(step.loads, tile.box);
+          standInTurn(known, tile.turn);
+        }
       if (i == 0 || byDepth)
         windows = stage_.gather(step.compute, input_, place.y, place.x);
-      stage_.fill(step.compute, windows, weights_, place.y, place.x, chunk, acc, i > 0);
-      if (i + 1 < pieces.size())
-        continue;
+      for (auto [tile, ofTile] : llvm::zip(tiles, weights))
+        stage_.fill(step.compute, windows, ofTile, place.y, place.x, tile.chunk, tile.acc, i > 0);
+    }
+    for (const Sums &tile : tiles) {
+      Step &step = steps_.steps.back();
+      const size_t known = steps_.buffers.size();
+      const Extent extent{place.y.size(), place.x.size(), tile.chunk.size()};
       Tile result = denseTile(isa::Space::Spad, -1, extent);
       if (!chain.resultInAccumulators())
         result.buffer = steps_.add(isa::Space::Spad, extent.elements(), "result tile");
       if (!hasWideOperands_)
-        chain.loadOperands(step.loads, box);
-      finishTile(step.compute, chain, place.n, place.y, place.x, chunk, chunk.begin, acc, result);
+        chain.loadOperands(step.loads, tile.box);
+      finishTile(step.compute, chain, place.n, place.y, place.x, tile.chunk, tile.chunk.begin,
+                 tile.acc, result);
       if (!chain.resultInAccumulators())
-        storeResult(step.compute, chain, place.n, place.y, place.x, chunk, result);
+        storeResult(step.compute, chain, place.n, place.y, place.x, tile.chunk, result);
+      standInTurn(known, tile.turn);
     }
-    takeTurns(known);
   };
   std::vector<Task> computed;
   auto addStep = [&](const Place &place, const Span &chunk) {
@@ -315,7 +356,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
             windows = stage_.gather(step.compute, input_, ySpan, xSpan);
           append(step.compute, computed);
           computeTile(computed, chain, windows, place.n, ySpan, xSpan, part, result);
-          takeTurns(known);
+          standInTurn(known, ++turn_);
         }
       }
     // Those of the next step's first tile go before what is still to be done here.
@@ -326,9 +367,12 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
   auto at = [&](size_t i, size_t each, size_t inner) {
     return plan_.turns && i % 2 == 1 ? inner - 1 - each : each;
   };
+  const auto together = static_cast<size_t>(plan_.firstTiles);
+  if (together > 1)
+    addParts(places[0], llvm::ArrayRef(chunks).take_front(together));
   if (plan_.residentSteps == 0)
     for (size_t i = 0; i < places.size(); ++i)
-      for (size_t each = 0; each < chunks.size(); ++each)
+      for (size_t each = i == 0 && together > 1 ? together : 0; each < chunks.size(); ++each)
         addStep(places[i], chunks[at(i, each, chunks.size())]);
   const auto most = static_cast<size_t>(plan_.residentSteps);
   for (size_t pass = 0; most > 0 && pass * most < chunks.size(); ++pass)
@@ -373,6 +417,42 @@ tryPlan(LoweringContext &context, kernel::GroupOp group, const ConvPlan &plan, i
                                  trial->transfer};
 }
 
+// Variants of a plan that begin sooner.
+static std::vector<ConvPlan>
+plansThatBeginSooner(const ConvProblem &problem, const ConvMachine &machine, const ConvPlan &plan) {
+  std::vector<ConvPlan> plans;
+  if (plan.streamFolds > 0 || plan.depthParts > 1 || problem.weightsAreActivations)
+    return plans;
+  auto add = [&](const ConvPlan &each) {
+    plans.push_back(each);
+    assess(problem, machine, plans.back());
+  };
+  const int64_t chunks = ceilDiv(problem.outputChannels, plan.stepChannels),
+                tiles = ceilDiv(plan.stepChannels, plan.tileChannels);
+  // Weights come an accumulator tile's channels at a time, and the input behind the first of them.
+  if (tiles > 1 && plan.weightParts == 1 && (plan.residentSteps > 0 || chunks == 1)) {
+    ConvPlan finer = plan;
+    finer.stepChannels = plan.tileChannels;
+    finer.residentSteps = std::max<int64_t>(plan.residentSteps, 1) * tiles;
+    add(finer);
+  }
+  // Parts of the first input are multiplied with several tiles as they come in, so that the array
+  // has as much to do as loads take.
+  const bool isOneTile =
+      plan.stepHeight == plan.tileHeight && plan.stepWidth == plan.tileWidth && tiles == 1;
+  const int64_t parts = inputPartsOf(problem, machine, plan);
+  if (isOneTile && plan.residentSteps == 0 && isApart(problem, machine, plan))
+    for (const int64_t together : {2, 3})
+      for (const int64_t weightParts : {parts, 2 * parts})
+        if (together <= chunks && weightParts <= foldCount(problem, machine, plan.merge)) {
+          ConvPlan byTurns = plan;
+          byTurns.firstTiles = together;
+          byTurns.weightParts = weightParts;
+          add(byTurns);
+        }
+  return plans;
+}
+
 // Tries plans out. The best one that fits. `known`: what the first one takes, if that is known.
 static std::optional<LoweringContext::Chosen>
 bestOf(LoweringContext &context, kernel::GroupOp group, const ConvProblem &problem,
@@ -387,24 +467,29 @@ bestOf(LoweringContext &context, kernel::GroupOp group, const ConvProblem &probl
   auto costOf = [](const LoweringContext::Chosen &chosen) {
     return chosen.cycles + chosen.transfer / partOfTransfer;
   };
-  for (const ConvPlan &plan : plans) {
+  auto consider = [&](const ConvPlan &plan) {
     const int64_t enough = best.size() > 1 ? costOf(best[1]) : INT64_MAX;
     if (!isPacked && leastCycles(problem, context.machine, plan) >= enough)
-      continue;
+      return;
     if (mayBeHopeless && best.size() > 1 && best[0].cycles > small &&
         plan.estimatedCycles > hopeless * first->estimatedCycles)
-      continue;
+      return;
     std::optional<LoweringContext::Chosen> trial =
         known && &plan == first ? known : tryPlan(context, group, plan, enough);
     if (!trial)
-      continue;
+      return;
     const auto at =
         std::find_if(best.begin(), best.end(), [&](const LoweringContext::Chosen &each) {
           return costOf(*trial) < costOf(each);
         });
     best.insert(at, std::move(*trial));
     best.resize(std::min<size_t>(best.size(), 2));
-  }
+  };
+  for (const ConvPlan &plan : plans)
+    consider(plan);
+  if (!best.empty())
+    for (const ConvPlan &plan : plansThatBeginSooner(problem, context.machine, best[0].plan))
+      consider(plan);
   if (best.empty())
     return std::nullopt;
   if (best.size() > 1)
@@ -540,8 +625,9 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
                                                const Convolution &convolution) {
   const ConvProblem &problem = convolution.problem();
   const LoweringContext::Chosen &planned = chosenFor(context, group, convolution);
-  // The tuner's plans have weights stand, and whole inputs.
-  if (!context.tuner || planned.plan.stands == Stands::Sums || planned.plan.depthParts > 1)
+  // The tuner's plans have weights stand, whole inputs, and a tile after the other.
+  if (!context.tuner || planned.plan.stands == Stands::Sums || planned.plan.depthParts > 1 ||
+      planned.plan.firstTiles > 1)
     return planned;
   const std::string signature = signatureOf(context, group);
   const ConvSpace space(problem, context.machine);
