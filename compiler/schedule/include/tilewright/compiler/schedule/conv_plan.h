@@ -119,6 +119,10 @@ struct ConvPlan {
 const char *describe(TapMerge merge);
 // In words: "2x1 steps of 28x56x64 (y, x, channels), accumulator tiles of 4x56x16; input
 // double-buffered, weights loaded once".
+// Accumulator tiles of neighboring channels whose results are stored together: as many as a bank
+// holds, where results stay in accumulators. The array has the next ones in another bank.
+int64_t tilesTogether(const ConvProblem &problem, const ConvMachine &machine, const ConvPlan &plan);
+
 std::string describe(const ConvProblem &problem, const ConvPlan &plan);
 
 // At most `most` plans to choose from: first the cheapest by estimate that surely fits, then the
