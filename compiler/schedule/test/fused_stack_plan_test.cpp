@@ -229,6 +229,24 @@ TEST_P(Blocks, NeighborsByAllChoicesAreDifferentPlans) {
   }
 }
 
+// Where not even one row of its sums fits beside others, a tail behind a window comes last.
+TEST(FusedStackPlan, ATailComesLastWhereARowOfItsSumsDoesNotFit) {
+  FusedStackProblem p = block(3, 1);
+  p.head.reset();
+  p.tail->outputChannels = 720;
+  ASSERT_GT(size * p.tail->outputChannels * 4, machine().accBytes);
+  size_t parted = 0;
+  for (const FusedStackPlan &plan : planFusedStack(p, machine(), 100)) {
+    EXPECT_LE(plan.accBytes, machine().accBytes);
+    EXPECT_EQ(plan.tailComesLast, plan.chunkChannels < inner) << describe(p, plan);
+    parted += plan.tailComesLast;
+  }
+  EXPECT_GT(parted, 0u);
+  p.head = pointwise(size, 24, inner);
+  for (const FusedStackPlan &plan : planFusedStack(p, machine(), 100))
+    EXPECT_FALSE(plan.tailComesLast);
+}
+
 TEST(FusedStackPlan, NeighborsOfTheLeastTileOfATailHaveChannels) {
   const FusedStackProblem p = block(3, 1);
   ConvMachine m = machine();
