@@ -54,6 +54,13 @@ private:
       return addChunks();
     case Choice::KeepsWeights:
       return addKeepsWeights();
+    case Choice::TailComesLast:
+      if (mayComeLast(p_) && plan_.chunkChannels < chunkedChannels(p_)) {
+        FusedStackPlan other = plan_;
+        other.tailComesLast = !other.tailComesLast;
+        consider(other);
+      }
+      return;
     case Choice::HeadRows:
       if (p_.head)
         addTiles(*p_.head, &FusedStackPlan::headRows, headRows(plan_));

@@ -22,7 +22,7 @@ int64_t chunkedChannels(const FusedStackProblem &p) {
   return p.window ? p.window->inputChannels : p.tail->inputChannels;
 }
 
-bool mayComeLast(const FusedStackProblem &p) { return !p.head && p.window && p.tail; }
+bool mayComeLast(const FusedStackProblem &p) { return p.window && p.tail && !p.headIsAdded; }
 
 bool addsChunks(const FusedStackProblem &p, const FusedStackPlan &plan) {
   return p.tail && !plan.tailComesLast && plan.chunkChannels < chunkedChannels(p);
@@ -811,7 +811,7 @@ static std::vector<FusedStackPlan> planOneWay(const FusedStackProblem &p, const 
               for (auto [keeps, comesLast] :
                    {std::pair(true, false), {false, false}, {true, true}, {false, true}}) {
                 if ((!keeps && stripe >= height) ||
-                    (comesLast && !(mayComeLast(p) && chunk < channels)))
+                    (comesLast && !(mayComeLast(p) && !p.head && chunk < channels)))
                   continue;
                 FusedStackPlan plan{};
                 plan.tailComesLast = comesLast;

@@ -108,7 +108,7 @@ std::vector<size_t> permutation(int64_t number, size_t count);
 
 // The channels between the layers.
 int64_t chunkedChannels(const FusedStackProblem &problem);
-// Whether the tail may come last: behind a window that comes first.
+// Whether the tail may come last: behind a window.
 bool mayComeLast(const FusedStackProblem &problem);
 // Whether the tail's accumulators hold a stripe while chunk by chunk is added.
 bool addsChunks(const FusedStackProblem &problem, const FusedStackPlan &plan);
@@ -209,6 +209,7 @@ enum class Choice {
   FirstRows,
   Segments, // from here on, those that help now and then
   KeepsWeights,
+  TailComesLast,
   ChunkChannels,
   TailRows,
   HeadRows,
