@@ -12,28 +12,25 @@ std::string wideProduct() {
   std::string weights;
   for (int64_t i = 0; i < outputs * inputs; ++i)
     weights += fmt::format("{:02X}", i * 37 % 251);
-  const std::string x = fmt::format("tensor<1x1x{}x{}xi8>", pixels, inputs),
-                    w = fmt::format("tensor<{}x1x1x{}xi8>", outputs, inputs),
-                    shape = fmt::format("1x1x{}x{}", pixels, outputs);
-  auto constant = [](const char *name, const std::string &value, const std::string &type) {
-    return fmt::format("  %{0} = \"tosa.const\"() {{values = dense<{1}> : {2}}} : () -> {2}\n",
-                       name, value, type);
-  };
-  return fmt::format("func.func @main(%x: {}) -> tensor<{}xi16> {{\n", x, shape) +
-         constant("w", "\"0x" + weights + "\"", w) +
-         constant("b", "5", fmt::format("tensor<{}xi32>", outputs)) +
-         constant("z", "0", "tensor<1xi8>") + constant("z16", "0", "tensor<1xi16>") +
-         constant("z32", "0", "tensor<1xi32>") + constant("m", "1073741824", "tensor<1xi32>") +
-         constant("s", "33", "tensor<1xi8>") +
-         fmt::format(
-             "  %y = tosa.conv2d %x, %w, %b, %z, %z {{acc_type = i32, pad = array<i64: 0, 0, 0, "
-             "0>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>}} : ({0}, {1}, "
-             "tensor<{2}xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<{3}xi32>\n"
-             "  %r = tosa.rescale %y, %m, %s, %z32, %z16 {{scale32 = true, rounding_mode = "
-             "SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false}} "
-             ": (tensor<{3}xi32>, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi16>) -> "
-             "tensor<{3}xi16>\n  return %r : tensor<{3}xi16>\n}}\n",
-             x, w, outputs, shape);
+  return fmt::format(R"(
+!x = tensor<1x1x{0}x{1}xi8>
+!w = tensor<{2}x1x1x{1}xi8>
+!sums = tensor<1x1x{0}x{2}xi32>
+!y = tensor<1x1x{0}x{2}xi16>
+func.func @main(%x: !x) -> !y {{
+  %w = "tosa.const"() {{values = dense<"0x{3}"> : !w}} : () -> !w
+  %b = "tosa.const"() {{values = dense<5> : tensor<{2}xi32>}} : () -> tensor<{2}xi32>
+  %z8 = "tosa.const"() {{values = dense<0> : tensor<1xi8>}} : () -> tensor<1xi8>
+  %z16 = "tosa.const"() {{values = dense<0> : tensor<1xi16>}} : () -> tensor<1xi16>
+  %z32 = "tosa.const"() {{values = dense<0> : tensor<1xi32>}} : () -> tensor<1xi32>
+  %m = "tosa.const"() {{values = dense<1073741824> : tensor<1xi32>}} : () -> tensor<1xi32>
+  %s = "tosa.const"() {{values = dense<33> : tensor<1xi8>}} : () -> tensor<1xi8>
+  %sums = tosa.conv2d %x, %w, %b, %z8, %z8 {{acc_type = i32, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>}} : (!x, !w, tensor<{2}xi32>, tensor<1xi8>, tensor<1xi8>) -> !sums
+  %y = tosa.rescale %sums, %m, %s, %z32, %z16 {{scale32 = true, rounding_mode = SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false}} : (!sums, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi16>) -> !y
+  return %y : !y
+}}
+)",
+                     pixels, inputs, outputs, weights);
 }
 
 } // namespace
