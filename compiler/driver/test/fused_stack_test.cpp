@@ -56,6 +56,8 @@ std::vector<Case> cases() {
        3},
       {"FirstLayerAndPool", Network(97, 97, 3).conv(64, 7, 2).maxPool(3, 2), 2},
       {"DepthwisePointwise", Network(56, 56, 64).depthwise(3, 1).conv(128, 1, 1), 2},
+      {"RowsOfMoreSumsThanAccumulatorsHold", Network(12, 80, 128).depthwise(3, 1).conv(240, 1, 1),
+       2},
       {"DepthwiseAlone", Network(30, 30, 64).depthwise(7, 1), 1},
       {"PixelsOfManyWindows", Network(56, 56, 24).conv(96, 1, 1).depthwise(5, 1).conv(24, 1, 1), 3},
       {"WindowsThatStayWide",
@@ -372,6 +374,14 @@ TEST(Strides, ColumnsOfPaddingAloneAreAlike) {
           .output;
   ASSERT_EQ(output.size(), 2 * columns * channels);
   EXPECT_EQ(output.substr(2 * channels, channels), output.substr(5 * channels, channels));
+}
+
+// The last layer's accumulators hold no row of all channels.
+TEST(Tails, ComeLastWhereTheirSumsDoNotFit) {
+  EXPECT_THAT(
+      outcomeOf(Network(12, 80, 128).depthwise(3, 1).conv(240, 1, 1), "edge16", true, "functional")
+          .plan,
+      HasSubstr("the last layer when all channels are there"));
 }
 
 // Whether a fused stack pays depends on the machine; on this one these do.

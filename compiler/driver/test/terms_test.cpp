@@ -66,9 +66,10 @@ TEST(Terms, OfFusedStacksAreExplained) {
   FusedStackPlan plan{};
   plan.tileRows = 4;
   plan.chunkChannels = 16;
-  for (int flags = 0; flags < 16; ++flags) {
+  for (int flags = 0; flags < 32; ++flags) {
     plan.firstRows = flags & 1 ? 2 : 0;
     plan.cachedTiles = flags & 2 ? 6 : 1;
+    plan.tailComesLast = flags & 16;
     plan.arrayUnits = flags & 4 ? 6 : 0;
     plan.keepsWeights = flags & 8;
     EXPECT_TRUE(isExplained(describe(problem, plan))) << describe(problem, plan);

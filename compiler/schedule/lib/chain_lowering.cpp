@@ -143,8 +143,8 @@ static void comeAfter(After &after, const std::vector<MadeRows> &pieces, int64_t
 // come in while the products of the unit before are made. `load` takes a buffer.
 template <typename Load>
 Chain::Weights &Chain::weightsOf(Stream stream, const LayerWork &work, const Unit &unit,
-                                 const Load &load) {
-  Weights &weights = weights_[{stream, unit.chunk}];
+                                 int64_t part, const Load &load) {
+  Weights &weights = weights_[{stream, part}];
   if (weightsStay_ && weights.piece != nothing)
     return weights;
   After after;
@@ -248,13 +248,14 @@ void Chain::head(const Unit &unit) {
     return;
   if (unit.isFirst)
     takeInput(unit);
-  Weights &weights = weightsOf(Stream::HeadWeights, head_, unit, [&](auto &tasks, int buffer) {
-    Step loads;
-    auto loaded =
-        headStage_->loadWeights(loads, unit.n, unit.channels, headStage_->allFolds(), buffer);
-    tasks = std::move(loads.constants);
-    return loaded;
-  });
+  Weights &weights =
+      weightsOf(Stream::HeadWeights, head_, unit, unit.chunk, [&](auto &tasks, int buffer) {
+        Step loads;
+        auto loaded =
+            headStage_->loadWeights(loads, unit.n, unit.channels, headStage_->allFolds(), buffer);
+        tasks = std::move(loads.constants);
+        return loaded;
+      });
   After beforeResult = replaced(*headTurn_);
   const int64_t chunk = unit.channels.size(), channels = headBlock(),
                 left = p_.window ? p_.window->padLeft : 0;
@@ -329,12 +330,17 @@ void Chain::window(const Unit &unit) {
   const int64_t chunk = unit.channels.size();
   After after;
   if (p_.tail) {
-    windowTurn_ = &run_.windowResults.take();
-    const Extent extent{rows.size(), w.outputWidth, chunk};
-    windowTurn_->buffer = reuse(steps_, windowTurn_->buffer, isa::Space::Spad, extent.elements(),
-                                "rows between layers", Traffic::Matrix);
+    const bool isWhole = plan_.tailComesLast; // of the stripe
+    const Extent extent{rows.size(), w.outputWidth, isWhole ? w.channels : chunk};
+    if (!isWhole || unit.isFirst) {
+      windowTurn_ = &run_.windowResults.take();
+      windowTurn_->buffer = reuse(steps_, windowTurn_->buffer, isa::Space::Spad, extent.elements(),
+                                  "rows between layers", Traffic::Matrix);
+      windowFree_ = replaced(*windowTurn_);
+    }
     windowResult_ = denseTile(isa::Space::Spad, windowTurn_->buffer, extent);
-    after = replaced(*windowTurn_);
+    windowResult_.offset += isWhole ? unit.channels.begin : 0;
+    after = windowFree_;
   } else {
     if (unit.isFirst || unit.channels.begin == part_.end) {
       const bool isImage = handsOn_ || (handed_.turn && !p_.sum); // or else there are parts
@@ -505,7 +511,7 @@ size_t Chain::finishSum(const Unit &unit, const Tile &slots, int64_t parts, cons
 
 Chain::Weights &Chain::arrayWeights(const Unit &unit) {
   const int64_t most = weightsStay_ ? unit.channels.size() : plan_.chunkChannels;
-  return weightsOf(Stream::WindowWeights, window_, unit, [&](auto &tasks, int buffer) {
+  return weightsOf(Stream::WindowWeights, window_, unit, unit.chunk, [&](auto &tasks, int buffer) {
     if (sliding_)
       return sliding_->loadWeights(
           tasks, reuse(steps_, buffer, isa::Space::Spad, sliding_->weightBytes(most), "weights"),
@@ -651,7 +657,11 @@ void Chain::reduceOnLanes(const Unit &unit, Span rows, const WindowStage::Input 
     (p_.head ? headTurn_ : input_)->readers.push_back(made.lanes.back().piece);
 }
 
+// Where it comes last, all of a stripe's units have been there.
 void Chain::tail(const Unit &unit) {
+  const bool comesLast = plan_.tailComesLast;
+  if (comesLast && !unit.isLast)
+    return;
   const ConvProblem &t = *p_.tail;
   UnitPieces &made = made_[unit.index];
   const Span rows = spanOf(unit.rows.needed.result), columns{0, t.outputWidth};
@@ -659,17 +669,23 @@ void Chain::tail(const Unit &unit) {
   const Span onChip = p_.window ? spanOf(unit.rows.needed.window)
                                 : Span{unit.rows.first, unit.rows.needed.window.end};
   const ConvStage::Input input{between.buffer, onChip,     {0, t.width},
-                               between.s1,     between.s0, unit.channels.begin};
+                               between.s1,     between.s0, comesLast ? 0 : unit.channels.begin};
   const Span every{0, t.outputChannels};
-  Weights &weights = weightsOf(Stream::TailWeights, tail_, unit, [&](auto &tasks, int buffer) {
-    Step loads;
-    auto loaded =
-        tailStage_->loadWeights(loads, unit.n, every, tailStage_->foldsOfChunk(unit.chunk), buffer);
-    tasks = std::move(loads.constants);
-    return loaded;
-  });
-  made.tailWeights = weights.piece;
-  const bool addsUp = plan_.chunkChannels < chunkedChannels(p_);
+  auto weightsFor = [&](int64_t number, Span channels) {
+    const Span folds = comesLast ? tailStage_->allFolds() : tailStage_->foldsOfChunk(unit.chunk);
+    Weights &weights =
+        weightsOf(Stream::TailWeights, tail_, unit, number, [&](auto &tasks, int buffer) {
+          Step loads;
+          auto loaded = tailStage_->loadWeights(loads, unit.n, channels, folds, buffer);
+          tasks = std::move(loads.constants);
+          return loaded;
+        });
+    if (made.tailWeights == nothing)
+      made.tailWeights = weights.piece;
+    return &weights;
+  };
+  Weights *weights = comesLast ? nullptr : weightsFor(unit.chunk, every);
+  const bool addsUp = addsChunks(p_, plan_);
   int64_t tile = 0;
   for (int64_t y = rows.begin; y < rows.end; y += plan_.tailRows) {
     const Span ySpan{y, std::min(rows.end, y + plan_.tailRows)};
@@ -707,8 +723,10 @@ void Chain::tail(const Unit &unit) {
       const Span part{c, std::min(t.outputChannels, c + plan_.tailChannels)};
       const Extent extent{ySpan.size(), t.outputWidth, part.size()};
       Turn &sums = !addsUp ? run_.tailSums.take() : run_.stripeSums[tile];
-      After before{weights.piece};
-      if (unit.isFirst) {
+      if (comesLast)
+        weights = weightsFor(c / plan_.tailChannels, part);
+      After before{weights->piece};
+      if (!addsUp || unit.isFirst) {
         sums.buffer =
             reuse(steps_, sums.buffer, isa::Space::Acc, extent.elements() * 4, "accumulator tile");
         before.append(replaced(sums));
@@ -716,10 +734,14 @@ void Chain::tail(const Unit &unit) {
       const Tile acc = denseTile(isa::Space::Acc, sums.buffer, extent);
       if (!p_.window)
         comeAfter(before, made.head, tailInputEnd(ySpan.end));
-      comeAfter(before, made.lanes, tailInputEnd(ySpan.end));
-      comeAfter(before, made.array, tailInputEnd(ySpan.end));
+      for (size_t i = comesLast ? unit.index + 1 - static_cast<size_t>(chunks()) : unit.index;
+           i <= unit.index; ++i) {
+        comeAfter(before, made_[i].lanes, tailInputEnd(ySpan.end));
+        comeAfter(before, made_[i].array, tailInputEnd(ySpan.end));
+      }
       std::vector<Task> tasks;
-      tailStage_->fill(tasks, input, weights.weights, ySpan, columns, part, acc, !unit.isFirst);
+      tailStage_->fill(tasks, input, weights->weights, ySpan, columns, part, acc,
+                       addsUp && !unit.isFirst);
       const size_t products = add(Stream::TailProducts, tail_, std::move(tasks), before);
       if (made.firstProducts == nothing)
         made.firstProducts = products;
@@ -729,8 +751,8 @@ void Chain::tail(const Unit &unit) {
         readHead(Stream::TailProducts, tailInputRows(ySpan), products, unit);
       else
         headTurn_->readers = {products};
-      if (weights.turn)
-        weights.turn->readers = {products};
+      if (weights->turn)
+        weights->turn->readers = {products};
       if (!unit.isLast)
         continue;
       tail_.operations->ops().forget();
@@ -800,7 +822,8 @@ ChannelParts Chain::prepare(bool isTrial) {
   if (sum_.anchor)
     enter(sum_, nullptr, context_.channels);
   if (tail_.anchor) {
-    tailStage_->listFolds(TapMerge::None, plan_.chunkChannels);
+    tailStage_->listFolds(TapMerge::None,
+                          plan_.tailComesLast ? p_.tail->inputChannels : plan_.chunkChannels);
     enter(tail_, &*tailStage_, std::min(plan_.tailChannels, context_.channels));
   }
   if (plan_.arrayUnits > 0) {

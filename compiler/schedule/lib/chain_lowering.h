@@ -75,7 +75,8 @@ private:
   std::vector<Unit> unitsOf() const;
   size_t add(Stream stream, const LayerWork &work, std::vector<Task> tasks, const After &after);
   template <typename Load>
-  Weights &weightsOf(Stream stream, const LayerWork &work, const Unit &unit, const Load &load);
+  Weights &weightsOf(Stream stream, const LayerWork &work, const Unit &unit, int64_t part,
+                     const Load &load);
   void padBetween(const Unit &unit, Turn &between);
   void readHead(Stream stream, Rows rows, size_t piece, const Unit &unit);
   void storeHead(const Unit &unit, Rows rows, Span channels, Tile value, size_t finished);
@@ -164,7 +165,7 @@ private:
   std::vector<UnitPieces> made_;                          // by unit
   std::map<std::pair<int64_t, int64_t>, int64_t> stored_; // rows of the head, by image and chunk
   size_t headStored_ = nothing;                           // by the latest of these pieces
-  std::map<std::pair<Stream, int64_t>, Weights> weights_; // by chunk
+  std::map<std::pair<Stream, int64_t>, Weights> weights_; // by part: a chunk, as a rule
   std::set<int> padded_;                                  // buffers between head and window
   std::set<int> cleared_;                                 // squares with nothing but diagonals
   ChannelParts parts_;                                    // of parameters
@@ -180,6 +181,7 @@ private:
   Turn *headTurn_ = nullptr, *windowTurn_ = nullptr;
   KeptRows *kept_ = nullptr; // of the unit made last, where stripes keep rows
   Tile windowResult_;
+  After windowFree_; // what the rows that the tail reads come after
   // Of a window that comes last: the part of its channels at hand, as if all of them were there.
   Span part_{0, 0};
   Tile stripeResult_;

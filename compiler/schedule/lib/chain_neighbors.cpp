@@ -54,6 +54,13 @@ private:
       return addChunks();
     case Choice::KeepsWeights:
       return addKeepsWeights();
+    case Choice::TailComesLast:
+      if (mayComeLast(p_) && plan_.chunkChannels < chunkedChannels(p_)) {
+        FusedStackPlan other = plan_;
+        other.tailComesLast = !other.tailComesLast;
+        consider(other);
+      }
+      return;
     case Choice::HeadRows:
       if (p_.head)
         addTiles(*p_.head, &FusedStackPlan::headRows, headRows(plan_));
@@ -70,6 +77,8 @@ private:
       return addCopies(Copies::WindowResults);
     case Choice::WindowSums:
       return addCopies(Copies::WindowSums);
+    case Choice::TailSums:
+      return plan_.tailComesLast ? addCopies(Copies::TailSums) : void();
     case Choice::Results:
       return addCopies(Copies::Results);
     case Choice::Weights:
@@ -84,6 +93,7 @@ private:
   void consider(FusedStackPlan other) {
     if (!isBearable(p_, other) || (p_.headIsAdded && other.chunkChannels < chunkedChannels(p_)))
       return;
+    other.tailComesLast &= other.chunkChannels < chunkedChannels(p_);
     forgetWhatIsNot(p_, plan_, other);
     assess(p_, m_, other);
     if (other.spadBytes <= m_.spadBytes && other.accBytes <= m_.accBytes)

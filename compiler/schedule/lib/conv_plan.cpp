@@ -154,7 +154,8 @@ void assess(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
   int64_t largest = std::max({inputTile, weightPart, resultTile});
   plan.gapBytes = largest > m.spadBytes / 8 && !goesRound ? largest : 0;
   plan.spadBytes += plan.gapBytes;
-  plan.accBytes = plan.tileHeight * plan.tileWidth * plan.tileChannels * (4 + p.accBytesPerElement);
+  const int64_t together = tilesTogether(p, m, plan) * plan.tileChannels;
+  plan.accBytes = plan.tileHeight * plan.tileWidth * together * (4 + p.accBytesPerElement);
 
   double pixels = static_cast<double>(p.batch * p.outputHeight * p.outputWidth);
   double columnTiles = static_cast<double>(ceilDiv(p.outputChannels, m.cols));
@@ -181,9 +182,11 @@ void assess(const ConvProblem &p, const ConvMachine &m, ConvPlan &plan) {
       (beats + parameters + static_cast<double>((2 + p.spadBytesPerElement) * m.vectorOverhead));
   vector += static_cast<double>(chunks * windows.beats) * pixels / static_cast<double>(tilePixels);
   // Every burst of the result costs its turnaround.
-  const bool joinsPixels = plan.stepChannels == p.outputChannels && !p.resultIsApart;
+  const int64_t stored =
+      p.resultInAccumulators ? std::min(together, plan.stepChannels) : plan.stepChannels;
+  const bool joinsPixels = stored == p.outputChannels && !p.resultIsApart;
   double resultRun =
-      static_cast<double>((joinsPixels ? plan.tileWidth : 1) * plan.stepChannels * p.resultBytes);
+      static_cast<double>((joinsPixels ? plan.tileWidth : 1) * stored * p.resultBytes);
   double bursts = std::max(1.0, resultRun / m.burstBytes);
   double runCycles = m.streamedFor(resultRun) / m.peakBytesPerCycle + bursts * m.writeOverhead;
   double input = inputCycles(p, m, inputLoads * inputTile);
@@ -228,6 +231,16 @@ static std::vector<int64_t> partsOf(const ConvProblem &p, const ConvMachine &m,
       if (count * 4 <= folds)
         parts.push_back(count);
   return parts;
+}
+
+int64_t tilesTogether(const ConvProblem &p, const ConvMachine &m, const ConvPlan &plan) {
+  // Of operands and values of its operations there is one tile.
+  if (!p.resultInAccumulators || p.accBytesPerElement > 0 ||
+      plan.stepChannels <= plan.tileChannels || plan.tileHeight * plan.tileWidth == 1)
+    return 1;
+  const int64_t tile = plan.tileHeight * plan.tileWidth * plan.tileChannels * 4;
+  return std::clamp<int64_t>(m.accBytes / std::max<int64_t>(m.accBanks, 2) / tile, 1,
+                             ceilDiv(plan.stepChannels, plan.tileChannels));
 }
 
 const char *describe(TapMerge merge) {

@@ -77,7 +77,7 @@ private:
   void standInTurn(size_t buffers, int64_t turn);
   void computeTile(std::vector<Task> &out, ElementChain &chain, const ConvStage::Input &input,
                    int64_t n, Span y, Span x, Span channels, Tile result);
-  void finishTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x, Span part,
+  Tile finishTile(std::vector<Task> &out, ElementChain &chain, Span y, Span x, Span part,
                   int64_t firstChannel, const Tile &acc, const Tile &result);
   void storeResult(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x,
                    Span channels, const Tile &value);
@@ -109,32 +109,44 @@ void Convolution::standInTurn(size_t buffers, int64_t turn) {
 }
 
 // The result tile [y][x][channels] of a step, in accumulator tiles of at most tileChannels
-// channels.
+// channels. What is stored from accumulators is stored several tiles at a time.
 void Convolution::computeTile(std::vector<Task> &out, ElementChain &chain,
                               const ConvStage::Input &input, int64_t n, Span y, Span x,
                               Span channels, Tile result) {
-  for (int64_t c = channels.begin; c < channels.end; c += plan_.tileChannels) {
-    Span part{c, std::min(channels.end, c + plan_.tileChannels)};
-    Extent extent{y.size(), x.size(), part.size()};
-    Tile acc =
+  const int64_t together = tilesTogether(p_, context_.machine, plan_) * plan_.tileChannels;
+  for (int64_t first = channels.begin; first < channels.end; first += together) {
+    const Span joined{first, std::min(channels.end, first + together)};
+    const Extent whole{y.size(), x.size(), joined.size()};
+    const Tile sums =
         denseTile(isa::Space::Acc,
-                  steps_.add(isa::Space::Acc, extent.elements() * 4, "accumulator tile"), extent);
-    stage_.fill(out, input, weights_, y, x, part, acc, false);
-    finishTile(out, chain, n, y, x, part, channels.begin, acc, result);
+                  steps_.add(isa::Space::Acc, whole.elements() * 4, "accumulator tile"), whole);
+    Span made{first, first}; // of what stands where its sums stood
+    for (int64_t c = first; c < joined.end; c += plan_.tileChannels) {
+      const Span part{c, std::min(joined.end, c + plan_.tileChannels)};
+      Tile acc = sums;
+      acc.offset += c - first;
+      stage_.fill(out, input, weights_, y, x, part, acc, false);
+      const Tile value = finishTile(out, chain, y, x, part, channels.begin, acc, result);
+      if (!chain.resultInAccumulators())
+        continue;
+      if (value.buffer == sums.buffer)
+        made.end = part.end;
+      else
+        storeResult(out, chain, n, y, x, part, value);
+    }
+    if (!made.empty())
+      storeResult(out, chain, n, y, x, made, sums);
   }
   if (!chain.resultInAccumulators())
     storeResult(out, chain, n, y, x, channels, result);
 }
 
 // The element-wise operations on a finished accumulator tile; `result` begins at `firstChannel`.
-void Convolution::finishTile(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y, Span x,
-                             Span part, int64_t firstChannel, const Tile &acc, const Tile &result) {
+Tile Convolution::finishTile(std::vector<Task> &out, ElementChain &chain, Span y, Span x, Span part,
+                             int64_t firstChannel, const Tile &acc, const Tile &result) {
   Tile slice = result;
   slice.offset += part.begin - firstChannel;
-  Tile value =
-      chain.run(out, acc, {y.size(), x.size(), part.size()}, part.begin - firstChannel, slice);
-  if (chain.resultInAccumulators())
-    storeResult(out, chain, n, y, x, part, value);
+  return chain.run(out, acc, {y.size(), x.size(), part.size()}, part.begin - firstChannel, slice);
 }
 
 void Convolution::storeResult(std::vector<Task> &out, ElementChain &chain, int64_t n, Span y,
@@ -303,10 +315,10 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
         result.buffer = steps_.add(isa::Space::Spad, extent.elements(), "result tile");
       if (!hasWideOperands_)
         chain.loadOperands(step.loads, tile.box);
-      finishTile(step.compute, chain, place.n, place.y, place.x, tile.chunk, tile.chunk.begin,
-                 tile.acc, result);
-      if (!chain.resultInAccumulators())
-        storeResult(step.compute, chain, place.n, place.y, place.x, tile.chunk, result);
+      const Tile value = finishTile(step.compute, chain, place.y, place.x, tile.chunk,
+                                    tile.chunk.begin, tile.acc, result);
+      storeResult(step.compute, chain, place.n, place.y, place.x, tile.chunk,
+                  chain.resultInAccumulators() ? value : result);
       standInTurn(known, tile.turn);
     }
   };

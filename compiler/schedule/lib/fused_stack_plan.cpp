@@ -22,6 +22,12 @@ int64_t chunkedChannels(const FusedStackProblem &p) {
   return p.window ? p.window->inputChannels : p.tail->inputChannels;
 }
 
+bool mayComeLast(const FusedStackProblem &p) { return p.window && p.tail && !p.headIsAdded; }
+
+bool addsChunks(const FusedStackProblem &p, const FusedStackPlan &plan) {
+  return p.tail && !plan.tailComesLast && plan.chunkChannels < chunkedChannels(p);
+}
+
 // Input rows inside the tensor that output rows need.
 static Rows inputRows(Rows outputs, int64_t stride, int64_t kernel, int64_t dilation, int64_t pad,
                       int64_t height) {
@@ -113,7 +119,7 @@ static int64_t partOf(const FusedStackProblem &p, const FusedStackPlan &plan) {
 }
 
 int64_t inputPart(const FusedStackProblem &p, const FusedStackPlan &plan) {
-  return isAlone(p) ? partOf(p, plan) : p.window->channels;
+  return isAlone(p) || plan.tailComesLast ? partOf(p, plan) : p.window->channels;
 }
 
 int64_t resultPart(const FusedStackProblem &p, const FusedStackPlan &plan) {
@@ -216,20 +222,23 @@ private:
 
   void finish() {
     double weights = 0;
-    auto kept = [&](const ConvProblem &conv) {
+    // `parts`: that are there one after the other, where weights do not stay; `times`: each.
+    auto kept = [&](const ConvProblem &conv, int64_t parts, int64_t times) {
+      const bool stay = plan_.keepsWeights && stripes_ > 1;
       const int64_t bytes =
           conv.kernelHeight * conv.kernelWidth * conv.inputChannels * conv.outputChannels;
-      weights +=
-          static_cast<double>(bytes) * static_cast<double>(plan_.keepsWeights ? 1 : stripes_);
+      weights += static_cast<double>(bytes) * static_cast<double>(stay ? 1 : times);
       // In a single stripe a chunk's weights are done with after the chunk.
-      const bool isWhole = (plan_.keepsWeights && stripes_ > 1) || chunks_ == 1;
-      spad_ += isWhole ? bytes : copies(Copies::Weights) * ceilDiv(bytes, chunks_);
+      spad_ += stay || parts == 1 ? bytes : copies(Copies::Weights) * ceilDiv(bytes, parts);
       spad_ += conv.residentBytes;
     };
     if (p_.head)
-      kept(*p_.head);
-    if (p_.tail)
-      kept(*p_.tail);
+      kept(*p_.head, chunks_, stripes_);
+    if (p_.tail && plan_.tailComesLast)
+      kept(*p_.tail, ceilDiv(p_.tail->outputChannels, plan_.tailChannels),
+           stripes_ * ceilDiv(plan_.tileRows, plan_.tailRows));
+    else if (p_.tail)
+      kept(*p_.tail, chunks_, stripes_);
     if (p_.window)
       spad_ += p_.windowResidentBytes;
     if (p_.sum)
@@ -366,7 +375,9 @@ private:
       acc = std::max(acc, tileBytes(tile, block));
     take(vector_, beats(pixels, w.channels) * perBeat +
                       selections(p_.windowSelectedBytes, rows.window.size(), tile, block));
-    int64_t bytes = pixels * (p_.tail ? unitCopies(Copies::WindowResults) * plan_.chunkChannels
+    int64_t bytes =
+        pixels * (plan_.tailComesLast ? stripeCopies(copies(Copies::WindowResults)) * w.channels
+                  : p_.tail           ? unitCopies(Copies::WindowResults) * plan_.chunkChannels
                                       : resultBytes());
     bytes += pixels * plan_.chunkChannels * p_.windowSpadBytesPerElement;
     if (!p_.head) {
@@ -414,20 +425,44 @@ private:
   void addTail(int64_t rows) {
     const ConvProblem &t = *p_.tail;
     const int64_t pixels = rows * t.outputWidth, tile = std::min(rows, plan_.tailRows);
-    take(matrix_,
-         static_cast<double>(chunks_) *
-             products(t, rows, tile, foldsOf(t, plan_.chunkChannels, m_.rows), t.outputChannels));
+    const bool addsUp = addsChunks(p_, plan_);
+    take(matrix_, static_cast<double>(addsUp ? chunks_ : 1) *
+                      products(t, rows, tile,
+                               foldsOf(t, addsUp ? plan_.chunkChannels : t.inputChannels, m_.rows),
+                               t.outputChannels));
     take(vector_, beats(pixels, t.outputChannels) * static_cast<double>(1 + t.spadBytesPerElement));
     const int64_t result = pixels * t.outputChannels;
     const bool isStored = !p_.sum || p_.sum->isImageStored;
     take(dram_, moved(result * ((isStored ? t.resultBytes : 0) + t.spadBytesPerElement)));
     if (p_.sum)
       take(vector_, beats(pixels, t.outputChannels));
+    if (plan_.tailComesLast)
+      take(matrix_, waitsForLanes(rows, tile));
     const int64_t tilePixels = tile * t.outputWidth;
     note(2, tilePixels * t.outputChannels * (copies(Copies::Results) + 2 * t.spadBytesPerElement),
-         chunks_ > 1 ? result * 4 + tilePixels * plan_.tailChannels * t.accBytesPerElement
-                     : copies(Copies::TailSums) * tilePixels * plan_.tailChannels *
-                           (4 + t.accBytesPerElement));
+         addsUp ? result * 4 + tilePixels * plan_.tailChannels * t.accBytesPerElement
+                : copies(Copies::TailSums) * tilePixels * plan_.tailChannels *
+                      (4 + t.accBytesPerElement));
+  }
+
+  // The array fills the tail's accumulators while the vector unit is at windows, and waits where
+  // these take longer.
+  double waitsForLanes(int64_t rows, int64_t tile) const {
+    const ConvProblem &t = *p_.tail;
+    const WindowProblem &w = *p_.window;
+    const int64_t pixels = tile * t.outputWidth,
+                  channels = std::min(plan_.chunkChannels, m_.channels),
+                  lanes = lanesTileRows(p_, plan_, rows, channels),
+                  pieces = ceilDiv(rows, lanes) * ceilDiv(w.channels, channels);
+    const double piece = beats(lanes * w.outputWidth, channels) *
+                         static_cast<double>(w.kernelHeight * w.kernelWidth + p_.windowOperations),
+                 finish = beats(pixels, plan_.tailChannels) *
+                          static_cast<double>(1 + t.spadBytesPerElement),
+                 filled = static_cast<double>(copies(Copies::TailSums)) *
+                          products(t, tile, tile, foldsOf(t, t.inputChannels, m_.rows),
+                                   std::min(plan_.tailChannels, t.outputChannels));
+    return (1 - arrayShare()) * static_cast<double>(pieces) *
+           std::max(0.0, piece + finish - filled);
   }
 
   void addSum(const ImageSum &sum) {
@@ -557,19 +592,19 @@ bool hasCopies(const FusedStackProblem &p, const FusedStackPlan &plan, Copies wh
              isOneUnit = isOneStripe && isOneChunk, stay = plan.keepsWeights && !isOneStripe;
   switch (which) {
   case Copies::Inputs:
-    return !isOneStripe || (isAlone(p) && inputPart(p, plan) < p.window->channels);
+    return !isOneStripe || (p.window && !p.head && inputPart(p, plan) < p.window->channels);
   case Copies::Windows:
     return plan.headMerge == TapMerge::All;
   case Copies::Between:
     return p.head && !isOneUnit && plan.cachedTiles <= 1;
   case Copies::WindowResults:
-    return p.window && p.tail && !isOneUnit;
+    return p.window && p.tail && !(plan.tailComesLast ? isOneStripe : isOneUnit);
   case Copies::HeadSums:
     return p.head.has_value();
   case Copies::WindowSums:
     return p.window && (p.windowHasSums || plan.arrayUnits > 0);
   case Copies::TailSums:
-    return p.tail && isOneChunk;
+    return p.tail && !addsChunks(p, plan);
   case Copies::Results:
     return p.tail && !p.tail->resultInAccumulators;
   case Copies::Weights:
@@ -598,10 +633,14 @@ Rows arrayRows(const FusedStackPlan &plan, int64_t unit, Rows window) {
 int64_t copiesOf(const FusedStackProblem &p, const FusedStackPlan &plan, Copies which) {
   if (const int64_t given = plan.copies[static_cast<size_t>(which)]; given > 0)
     return given;
-  const bool isInputOfUnit = which == Copies::Inputs && !p.head &&
-                             (!isAlone(p) || inputPart(p, plan) == plan.chunkChannels);
-  const bool isBetween =
-      which == Copies::Between || which == Copies::WindowResults || isInputOfUnit;
+  const bool isInputOfUnit =
+      which == Copies::Inputs && !p.head &&
+      ((!isAlone(p) && !plan.tailComesLast) || inputPart(p, plan) == plan.chunkChannels);
+  // The vector unit's own sums are done with at the end of their piece.
+  if (which == Copies::WindowSums && plan.tailComesLast && plan.arrayUnits == 0)
+    return 1;
+  const bool isResultOfUnit = which == Copies::WindowResults && !plan.tailComesLast;
+  const bool isBetween = which == Copies::Between || isResultOfUnit || isInputOfUnit;
   const bool slideAll = plan.slidingParts > 0 && plan.arrayUnits == arrayShares;
   if (!isBetween || plan.arrayUnits == 0 || slideAll)
     return 2;
@@ -644,7 +683,9 @@ std::string describe(const FusedStackProblem &p, const FusedStackPlan &plan) {
       plan.arrayUnits > 0 ? fmt::format(", {} in {} of the depthwise products on the array",
                                         plan.arrayUnits, arrayShares)
                           : "",
-      plan.keepsWeights ? "loaded once" : "loaded for each tile", describe(plan.headMerge));
+      plan.keepsWeights ? "loaded once" : "loaded for each tile",
+      std::string(plan.tailComesLast ? ", the last layer when all channels are there" : "") +
+          describe(plan.headMerge));
 }
 
 // Whether each row of the result needs rows of every layer: none comes from padding alone.
@@ -767,10 +808,13 @@ static std::vector<FusedStackPlan> planOneWay(const FusedStackProblem &p, const 
         for (int64_t head : headRows)
           for (int64_t tail : tailRows)
             for (int64_t tailPart : tailChannels)
-              for (bool keeps : {true, false}) {
-                if (!keeps && stripe >= height)
+              for (auto [keeps, comesLast] :
+                   {std::pair(true, false), {false, false}, {true, true}, {false, true}}) {
+                if ((!keeps && stripe >= height) ||
+                    (comesLast && !(mayComeLast(p) && !p.head && chunk < channels)))
                   continue;
                 FusedStackPlan plan{};
+                plan.tailComesLast = comesLast;
                 plan.tileRows = stripe, plan.chunkChannels = chunk;
                 plan.headMerge = merge, plan.headRows = head;
                 plan.tailRows = tail, plan.tailChannels = tailPart;
@@ -782,7 +826,7 @@ static std::vector<FusedStackPlan> planOneWay(const FusedStackProblem &p, const 
   auto key = [](const FusedStackPlan &plan) {
     return std::make_tuple(plan.estimatedCycles, plan.spadBytes, plan.chunkChannels, plan.headMerge,
                            plan.headRows, plan.tailRows, plan.tailChannels, plan.arrayUnits,
-                           plan.cachedTiles);
+                           plan.cachedTiles, plan.tailComesLast);
   };
   std::sort(plans.begin(), plans.end(),
             [&](const FusedStackPlan &a, const FusedStackPlan &b) { return key(a) < key(b); });
@@ -793,6 +837,7 @@ static std::vector<FusedStackPlan> planOneWay(const FusedStackProblem &p, const 
         std::none_of(chosen.begin(), chosen.end(), [&](const FusedStackPlan &c) {
           return c.tileRows == plan.tileRows && c.chunkChannels == plan.chunkChannels &&
                  c.arrayUnits == plan.arrayUnits && c.headMerge == plan.headMerge &&
+                 c.tailComesLast == plan.tailComesLast &&
                  (c.cachedTiles > 1) == (plan.cachedTiles > 1);
         }))
       chosen.push_back(plan);
@@ -811,12 +856,13 @@ std::vector<FusedStackPlan> planFusedStack(const FusedStackProblem &p, const Con
     if (plan.arrayUnits > 0 ||
         std::none_of(plans.begin(), plans.end(), [&](const FusedStackPlan &other) {
           return other.arrayUnits == 0 && other.tileRows == plan.tileRows &&
-                 other.chunkChannels == plan.chunkChannels && other.headMerge == plan.headMerge;
+                 other.chunkChannels == plan.chunkChannels && other.headMerge == plan.headMerge &&
+                 other.tailComesLast == plan.tailComesLast;
         }))
       plans.push_back(plan);
   auto key = [](const FusedStackPlan &plan) {
     return std::make_tuple(plan.estimatedCycles, plan.tileRows, plan.chunkChannels, plan.headMerge,
-                           plan.arrayUnits, plan.slidingParts);
+                           plan.arrayUnits, plan.slidingParts, plan.tailComesLast);
   };
   std::sort(plans.begin(), plans.end(),
             [&](const FusedStackPlan &a, const FusedStackPlan &b) { return key(a) < key(b); });

@@ -130,6 +130,10 @@ std::vector<int64_t> FusedStackSpace::choices(const PlanPoint &point, size_t d) 
     if (point[FirstRows] < resultHeight(p))
       return {0, 1};
     return {1};
+  case TailComesLast:
+    if (mayComeLast(p) && point[ChunkChannels] < chunkedChannels(p))
+      return {0, 1};
+    return {0};
   case ArrayUnits:
     if (!p.mayReduceOnArray)
       return {0};
@@ -198,6 +202,7 @@ FusedStackPlan FusedStackSpace::planned(const PlanPoint &point) const {
   plan.headRows = point[HeadRows];
   plan.tailRows = point[TailRows], plan.tailChannels = point[TailChannels];
   plan.keepsWeights = point[KeepsWeights] != 0;
+  plan.tailComesLast = point[TailComesLast] != 0;
   plan.arrayUnits = point[ArrayUnits];
   plan.cachedTiles = point[CachedTiles];
   plan.arrayPart = static_cast<ArrayPart>(point[ArrayPartOf]);
@@ -219,6 +224,7 @@ PlanPoint FusedStackSpace::point(const FusedStackPlan &plan) const {
   point[HeadRows] = plan.headRows;
   point[TailRows] = plan.tailRows, point[TailChannels] = plan.tailChannels;
   point[KeepsWeights] = plan.keepsWeights;
+  point[TailComesLast] = plan.tailComesLast;
   point[ArrayUnits] = plan.arrayUnits;
   point[CachedTiles] = plan.cachedTiles;
   point[ArrayPartOf] = static_cast<int64_t>(plan.arrayPart);
@@ -252,6 +258,7 @@ std::vector<float> FusedStackSpace::features(const PlanPoint &point) const {
     size(point[d]);
   add(static_cast<double>(point[HeadMerge]));
   add(static_cast<double>(point[KeepsWeights]));
+  add(static_cast<double>(point[TailComesLast]));
   for (size_t d = ArrayUnits; d < DimensionCount; ++d)
     if (d != CachedTiles)
       add(static_cast<double>(point[d]));

@@ -177,6 +177,8 @@ TEST_P(Blocks, NeighborsDifferInOneStepAndFit) {
       differences += hasSameStripes && other.keepsWeights != plan.keepsWeights;
       differences += other.copies != plan.copies;
       differences += other.laneRows != plan.laneRows;
+      differences += hasSameStripes && other.chunkChannels == plan.chunkChannels &&
+                     other.tailComesLast != plan.tailComesLast;
       differences += other.tailChannels != plan.tailChannels;
       differences += hasSameStripes && other.firstRows != plan.firstRows &&
                      other.cachedTiles == plan.cachedTiles;
@@ -227,6 +229,43 @@ TEST_P(Blocks, NeighborsByAllChoicesAreDifferentPlans) {
     for (const FusedStackPlan &other : allNeighbors(p, m, plan))
       EXPECT_TRUE(known.insert(space.point(other)).second) << describe(p, other);
   }
+}
+
+// Where not even one row of its sums fits beside others, a tail behind a window comes last.
+TEST(FusedStackPlan, ATailComesLastWhereARowOfItsSumsDoesNotFit) {
+  FusedStackProblem p = block(3, 1);
+  p.head.reset();
+  p.tail->outputChannels = 720;
+  ASSERT_GT(size * p.tail->outputChannels * 4, machine().accBytes);
+  size_t parted = 0;
+  for (const FusedStackPlan &plan : planFusedStack(p, machine(), 100)) {
+    EXPECT_LE(plan.accBytes, machine().accBytes);
+    EXPECT_EQ(plan.tailComesLast, plan.chunkChannels < inner) << describe(p, plan);
+    parted += plan.tailComesLast;
+  }
+  EXPECT_GT(parted, 0u);
+}
+
+// Behind a head it is tried out in refinement alone.
+TEST(FusedStackPlan, ATailBehindAHeadComesLastInRefinement) {
+  FusedStackProblem p = block(3, 1);
+  std::optional<FusedStackPlan> parted;
+  for (const FusedStackPlan &plan : planFusedStack(p, machine(), 100)) {
+    EXPECT_FALSE(plan.tailComesLast);
+    if (plan.chunkChannels < inner)
+      parted = plan;
+  }
+  ASSERT_TRUE(parted);
+  const auto others = neighborsOf(p, machine(), *parted, Choice::TailComesLast);
+  ASSERT_EQ(others.size(), 1u);
+  EXPECT_TRUE(others.front().tailComesLast);
+  EXPECT_TRUE(neighborsOf(p, machine(), others.front(), Choice::ChunkChannels).empty() ||
+              llvm::all_of(neighborsOf(p, machine(), others.front(), Choice::ChunkChannels),
+                           [](const FusedStackPlan &each) {
+                             return each.tailComesLast == (each.chunkChannels < inner);
+                           }));
+  p.headIsAdded = true; // all channels are on chip
+  EXPECT_TRUE(neighborsOf(p, machine(), *parted, Choice::TailComesLast).empty());
 }
 
 TEST(FusedStackPlan, NeighborsOfTheLeastTileOfATailHaveChannels) {

@@ -121,6 +121,10 @@ struct ConvPlan {
 
 // ", all taps merged", or nothing.
 const char *describe(TapMerge merge);
+// Accumulator tiles of neighboring channels whose results are stored together: as many as a bank
+// holds, where results stay in accumulators. The array has the next ones in another bank.
+int64_t tilesTogether(const ConvProblem &problem, const ConvMachine &machine, const ConvPlan &plan);
+
 // In words: "2x1 steps of 28x56x64 (y, x, channels), accumulator tiles of 4x56x16; input
 // double-buffered, weights loaded once".
 std::string describe(const ConvProblem &problem, const ConvPlan &plan);

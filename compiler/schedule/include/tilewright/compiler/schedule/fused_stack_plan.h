@@ -6,9 +6,11 @@
 // window's result may come last instead of a tail, or that of the tail's behind all three: it is
 // made from rows that are on chip. The result is cut into stripes of whole rows. A stripe's tensors
 // between the layers are made channels by channels: the head makes a chunk of them, the window
-// reduces it, the tail adds its products to the accumulators of the stripe. Rows that two stripes
-// share are made twice, or kept: the stripes of a segment go on with the rows between the first two
-// layers that those before them have made, as long as the segment has room for more rows.
+// reduces it, the tail adds its products to the accumulators of the stripe. Or the tail comes last,
+// when all channels of the stripe are on chip: its accumulators hold some channels of some rows,
+// and its products are made while the window has the next stripe. Rows that two stripes share are
+// made twice, or kept: the stripes of a segment go on with the rows between the first two layers
+// that those before them have made, as long as the segment has room for more rows.
 //
 // Windows of a depthwise convolution are the vector unit's work, or the array's: by an instruction
 // that slides them over activations (window_passes.h), else with weights on the diagonal
@@ -77,6 +79,7 @@ struct FusedStackPlan {
   int64_t headRows;               // rows of an accumulator tile of the head
   int64_t tailRows, tailChannels; // of an accumulator tile of the tail
   bool keepsWeights;              // loaded once, not for each stripe
+  bool tailComesLast;             // when all chunks of a stripe are there: it adds nothing up
   int64_t spadBytes, accBytes;    // needed
   double estimatedCycles;
   int64_t firstRows = 0;    // of the result in an image's first stripe; 0: as in the others
@@ -105,6 +108,10 @@ std::vector<size_t> permutation(int64_t number, size_t count);
 
 // The channels between the layers.
 int64_t chunkedChannels(const FusedStackProblem &problem);
+// Whether the tail may come last: behind a window.
+bool mayComeLast(const FusedStackProblem &problem);
+// Whether the tail's accumulators hold a stripe while chunk by chunk is added.
+bool addsChunks(const FusedStackProblem &problem, const FusedStackPlan &plan);
 // Rows of the chain's result, rows of the tail's input and rows of the window's input, given those
 // of the result: each clipped to its tensor.
 struct TileRows {
@@ -193,6 +200,7 @@ enum class Choice {
   TileRows,
   TailChannels,
   WindowSums,
+  TailSums,
   Results,
   LaneRows,
   Inputs,
@@ -201,6 +209,7 @@ enum class Choice {
   FirstRows,
   Segments, // from here on, those that help now and then
   KeepsWeights,
+  TailComesLast,
   ChunkChannels,
   TailRows,
   HeadRows,

@@ -21,7 +21,8 @@ public:
     HeadRows,
     TailRows,
     TailChannels,
-    KeepsWeights, // 0, 1
+    KeepsWeights,  // 0, 1
+    TailComesLast, // 0, 1
     ArrayUnits,
     CachedTiles,
     ArrayPartOf,  // ArrayPart
