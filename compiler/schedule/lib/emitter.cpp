@@ -10,6 +10,9 @@
 
 namespace tilewright {
 
+// Of large buffers with which a small one is read; those are so many times as large.
+static constexpr int none = -1, several = -2;
+static constexpr int64_t largeTimes = 8;
 // Groups that are known before one is emitted: it, the next one, and the one after that.
 static constexpr size_t seen = 2;
 // Instructions that set one register twice, of a unit, that are remembered.
@@ -93,8 +96,6 @@ int Emitter::semaphoreOf(size_t lane, int unit) {
   return semaphore;
 }
 
-static constexpr int none = -1, several = -2; // large buffers with which a small one is read
-
 Arena &Emitter::arena(isa::Space space) { return space == isa::Space::Spad ? spad_ : acc_; }
 
 MemoryPlan Emitter::plan(isa::Space space) const {
@@ -145,9 +146,10 @@ void Emitter::append(Steps steps, const std::string &layerName) {
         for (size_t operand : onChip_[task.instruction])
           if (const int buffer = task.buffers[operand]; buffer >= 0)
             ++group->uses[buffer];
-        findBeside(*group, task);
         multiplies |= isa_.units()[isa_.instructions()[task.instruction].unit].kind ==
                       isa::UnitTemplate::Matrix;
+        if (!multiplies)
+          findBeside(*group, task);
       }
   });
   if (multiplies) // the other bank is the array's
@@ -284,9 +286,6 @@ std::optional<int64_t> Emitter::allocateIn(Arena &arena, const Group &group, int
                           info.bank * bankBytes % arena.bytes());
   return arena.allocate(info.bytes, info.traffic, Placement::Alternate, group.largestSum, beside);
 }
-
-// A large buffer is so many times as large as a small one.
-static constexpr int64_t largeTimes = 8;
 
 // Enters which small buffers of accumulators the task reads beside large ones.
 void Emitter::findBeside(Group &group, const Task &task) const {

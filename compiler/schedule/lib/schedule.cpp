@@ -10,6 +10,7 @@
 #include "side_by_side.h"
 #include "timeline.h"
 #include "traffic.h"
+#include "workers.h"
 
 #include "tilewright/compiler/patterns/stationary_pattern.h"
 #include "tilewright/compiler/schedule/dram_plan.h"
@@ -534,9 +535,10 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   if (options.fusion && options.buffering == Buffering::Double) {
     ConstantPool constants(planner->end());
     LoweringContext context(isa, constants, planner->tensors, options.buffering, selection);
-    chains = findChains(context, groups, options.tuner);
+    Workers workers(context);
+    chains = findChains(context, workers, groups, options.tuner);
     sideBySide = findSideBySide(context, groups, chains);
-    regions = findRegions(context, groups, [&](size_t place) {
+    regions = findRegions(context, workers, groups, [&](size_t place) {
       return !inPlace.assemblies.contains(groups[place]) && !chains.lasts.contains(groups[place]);
     });
     chosen = std::move(context.chosen);
