@@ -478,7 +478,11 @@ void Emitter::process(Pending *next) {
           hasAll &= group.address[buffer].has_value();
         }
   // Another group may not take what this step finds only while it goes on.
-  if (next && buffering_ == Buffering::Double && (hasAll || next->group == now.group)) {
+  const bool isAhead =
+      next && buffering_ == Buffering::Double && (hasAll || next->group == now.group);
+  // What this step's tiles read from now on comes before what another group begins with.
+  bool waits = times_ && isAhead && next->group != now.group && group.loads > 0;
+  auto hoistNext = [&] {
     Group &ahead = *next->group;
     const Step &nextStep = ahead.work.steps[next->step];
     const llvm::ArrayRef<Task> constants = constantsLeft(ahead, next->step);
@@ -491,10 +495,16 @@ void Emitter::process(Pending *next) {
       ahead.loaded = ahead.early;
     if (isHoisted && isSame)
       next->loadsEmitted = tryHoist(ahead, nextStep.loads, now);
-  }
+  };
+  if (isAhead && !waits)
+    hoistNext();
   for (const std::vector<Task> *tasks : {&step.compute, &step.stores})
     for (const Task &task : *tasks) {
       emit(group, task);
+      if (waits && group.loads == 0) {
+        hoistNext();
+        waits = false;
+      }
       if (mayHoist_ && times_ && buffering_ == Buffering::Double)
         mayHoist_ = hoistAhead(group);
     }
