@@ -79,18 +79,20 @@ bool isWorthIt(const Shape &shape, kernel::Conv2DOp reader, const isa::Isa &isa)
                           result = tilewright::shapeOf(reader.getResult());
   const int64_t height = weight[1], width = weight[2], channels = weight[3],
                 products = result[1] * result[2] * tiles(weight[0], cols), // of a fold
-      windows = windowCycles(reader.getResult(), lanes),
-                // Taps of a row are a fold's; or all are, which the vector unit puts together.
-      byRows = std::max(products * height * tiles(width * channels, rows), windows),
-                gathered = result[1] * (result[2] * reader.getStride()[1] + width) * height *
+      windows = windowCycles(reader.getResult(), lanes);
+  // Rows that two tiles of a convolution read come twice.
+  const int64_t loaded = windows > 0 ? elements : elements + elements / 10;
+  // The taps of a row are a fold's, or all taps are, which the vector unit puts together.
+  const int64_t gathered = result[1] * (result[2] * reader.getStride()[1] + width) * height *
                            tiles(channels, lanes),
+                byRows = std::max(products * height * tiles(width * channels, rows), windows),
                 byWindows =
                     std::max(products * tiles(height * width * channels, rows), windows + gathered);
   const int64_t transposed = shape.pixels / shape.together * shape.channels *
                              tiles(shape.channels * shape.together, cols),
                 moved = 5 * elements /
                         (2 * isa.param("bus_bytes")); // there and back, with what it waits
-  return std::min(byRows, byWindows) + std::max(transposed, moved) + start < elements;
+  return std::min(byRows, byWindows) + std::max(transposed, moved) + start < loaded;
 }
 
 Value transposed(OpBuilder &builder, const Shape &shape, kernel::StridedViewOp view) {

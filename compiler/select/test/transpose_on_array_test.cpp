@@ -18,7 +18,7 @@ using testing::Not;
 // a depthwise convolution reads or nobody. `part`: rows and columns that it reads, if not all.
 std::string read(int64_t size, int64_t channels, bool hasWindows = false,
                  const char *target = "edge16", int64_t part = 0) {
-  const int64_t read = part > 0 ? part : size, outputs = read / 2;
+  const int64_t side = part > 0 ? part : size, outputs = side / 2;
   const std::string attributes = "dilation = array<i64: 1, 1>, weight_zp = 0 : i64}",
                     sums = fmt::format("tensor<1x{0}x{0}x{1}xi32>", outputs, channels),
                     narrow = fmt::format("tensor<1x{0}x{0}x{1}xi8>", outputs, channels);
@@ -34,7 +34,7 @@ std::string read(int64_t size, int64_t channels, bool hasWindows = false,
       "%y = kernel.rescale %s, %one, %z8 {{input_zp = 0 : i64, output_zp = 0 : i64, lo = -128 : "
       "i64, "
       "hi = 127 : i64, input_unsigned = false}} : ({4}, tensor<1xi32>, tensor<1xi8>) -> {5}\n",
-      size, channels, size * size, attributes, sums, narrow, read);
+      size, channels, size * size, attributes, sums, narrow, side);
   if (hasWindows)
     text += fmt::format(
         "%v = \"tosa.const\"() {{values = dense<1> : tensor<3x3x{0}x1xi8>}} : () -> "
