@@ -32,9 +32,10 @@ std::optional<Shape> shapeOf(kernel::StridedViewOp view, int64_t rows) {
   const ArrayRef<int64_t> image = tilewright::shapeOf(view.getResult()),
                           strides = view.getStrides();
   const int64_t pixels = strides[3];
-  const bool isPlanar = image[0] == 1 && image[3] > 1 && strides[2] == 1 && pixels > 0 &&
-                        elementsOf(view.getX()) == pixels * image[3] && pixels % strides[1] == 0 &&
-                        image[2] <= strides[1] && static_cast<int64_t>(view.getOffset()) < pixels;
+  const bool isPlanar = image[0] == 1 && image[3] > 1 && strides[1] > 0 && strides[2] == 1 &&
+                        pixels > 0 && elementsOf(view.getX()) == pixels * image[3] &&
+                        pixels % strides[1] == 0 && image[2] <= strides[1] &&
+                        static_cast<int64_t>(view.getOffset()) < pixels;
   int64_t together = rows;
   while (isPlanar && pixels % together != 0)
     --together;

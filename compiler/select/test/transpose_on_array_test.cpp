@@ -79,6 +79,24 @@ TEST(TransposeOnArray, OfAPictureOfWhichAPartIsRead) {
                     HasSubstr("(tensor<1x96x96x3xi8>) -> tensor<1x95x95x3xi8>")));
 }
 
+// Of one row, the next one is not far away.
+TEST(TransposeOnArray, NotOfARowWithoutAStride) {
+  const std::string text =
+      "%w = \"tosa.const\"() {values = dense<1> : tensor<16x1x1x3xi8>} : () -> "
+      "tensor<16x1x1x3xi8>\n"
+      "%p = kernel.strided_view %x {offset = 0 : i64, strides = array<i64: 0, 0, 1, 9216>} : "
+      "(tensor<1x3x1x9216xi8>) -> tensor<1x1x9216x3xi8>\n"
+      "%s = kernel.conv2d %p, %w, %z32 {stride = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, "
+      "input_zp = 0 : i64, dilation = array<i64: 1, 1>, weight_zp = 0 : i64} : "
+      "(tensor<1x1x9216x3xi8>, tensor<16x1x1x3xi8>, tensor<1xi32>) -> tensor<1x1x9216x16xi32>\n"
+      "return %s : tensor<1x1x9216x16xi32>";
+  const PassResult outcome =
+      runPasses(mainOf("%x: tensor<1x3x1x9216xi8>", "tensor<1x1x9216x16xi32>", text),
+                {"kernel-fuse"}, std::make_shared<Selection>(isa::load({"edge16", {}, ""})));
+  ASSERT_TRUE(outcome.succeeded) << testing::PrintToString(outcome.diagnostics);
+  EXPECT_THAT(outcome.module, HasSubstr("kernel.strided_view"));
+}
+
 TEST(TransposeOnArray, NotOfASmallPicture) {
   EXPECT_THAT(read(16, 16), HasSubstr("kernel.strided_view"));
 }
