@@ -94,21 +94,14 @@ private:
 } // namespace
 
 void changeContext(std::unique_ptr<MLIRContext> &context, std::unique_ptr<MLIRContext> next,
-                   llvm::ArrayRef<OwningOpRef<ModuleOp> *> modules) {
+                   OwningOpRef<ModuleOp> &module) {
   Weights weights;
-  std::vector<std::string> bytecode;
-  for (OwningOpRef<ModuleOp> *module : modules) {
-    if (*module)
-      weights.takeFrom(**module);
-    bytecode.push_back(*module ? bytecodeOf(**module) : "");
-    *module = nullptr;
-  }
+  weights.takeFrom(*module);
+  const std::string bytes = bytecodeOf(*module);
+  module = nullptr;
   context = std::move(next);
-  for (auto [module, bytes] : llvm::zip(modules, bytecode))
-    if (!bytes.empty()) {
-      *module = moduleOf(bytes, *context);
-      weights.giveTo(**module);
-    }
+  module = moduleOf(bytes, *context);
+  weights.giveTo(*module);
 }
 
 void enterContext(MLIRContext &context, OwningOpRef<ModuleOp> &module) {

@@ -1,4 +1,4 @@
-// Takes modules from one of MLIR's contexts to another, so that the first can end with all that it
+// Takes a module from one of MLIR's contexts to another, so that the first can end with all that it
 // keeps.
 #pragma once
 
@@ -9,12 +9,12 @@
 
 namespace tilewright {
 
-// Ends `context` and puts `next` in its place, with the same modules: operations, attributes and
-// locations; float weights become resources (constant_floats.h). `next` has their dialects loaded.
-// Those of `modules` that are null stay null; any other module of `context` must be gone.
+// Ends `context` and puts `next` in its place, with the same module: operations, attributes and
+// locations; float weights become resources (constant_floats.h). `next` has its dialects loaded.
+// Any other module of `context` must be gone.
 void changeContext(std::unique_ptr<mlir::MLIRContext> &context,
                    std::unique_ptr<mlir::MLIRContext> next,
-                   llvm::ArrayRef<mlir::OwningOpRef<mlir::ModuleOp> *> modules);
+                   mlir::OwningOpRef<mlir::ModuleOp> &module);
 
 // The module in a context that has its dialects loaded; its own one keeps what it had.
 void enterContext(mlir::MLIRContext &context, mlir::OwningOpRef<mlir::ModuleOp> &module);

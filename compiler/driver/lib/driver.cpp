@@ -188,7 +188,7 @@ private:
   void leaveConstants() {
     std::unique_ptr<mlir::MLIRContext> next = makeContext();
     loadModelDialects(*next);
-    changeContext(context_, std::move(next), {&module_});
+    changeContext(context_, std::move(next), module_);
     // Of what weights took later phases use little: it stands elsewhere, partly with threads.
     malloc_trim(0);
   }

@@ -39,6 +39,19 @@ Network squeezed(int64_t size, int64_t channels) {
   return network.scale(2, 4).conv(24, 1, 1);
 }
 
+// The same network of an image that comes channel by channel.
+std::string byChannels(const Network &network, int64_t height, int64_t width, int64_t channels) {
+  const std::string image = fmt::format("tensor<1x{}x{}x{}xi8>", height, width, channels),
+                    planes = fmt::format("tensor<1x{}x{}x{}xi8>", channels, height, width);
+  std::string text = network.text();
+  const size_t argument = text.find("%v0: " + image);
+  text.replace(argument, 5 + image.size(), "%p: " + planes);
+  return text.insert(text.find("{\n") + 2,
+                     fmt::format("  %v0 = tosa.transpose %p {{perms = array<i32: 0, 2, 3, 1>}} : "
+                                 "({}) -> {}\n",
+                                 planes, image));
+}
+
 struct Case {
   const char *name;
   Network network;
@@ -129,6 +142,25 @@ TEST_P(OnEach, GivesWhatItsLayersGiveAtTheEdges) {
     EXPECT_EQ(outcomeOf(network, GetParam(), true, "functional").output,
               outcomeOf(network, GetParam(), false, "functional").output)
         << network.text().substr(0, 80);
+}
+
+// Rows that two tiles read are copied from one to the next, by columns of taps or by rows.
+TEST_P(OnEach, GivesWhatItsLayersGiveOfPicturesByChannels) {
+  const std::string texts[] = {
+      byChannels(Network(97, 97, 3).conv(64, 7, 2).maxPool(3, 2), 97, 97, 3),
+      byChannels(Network(97, 65, 3).conv(32, 3, 2).depthwise(3, 1).conv(16, 1, 1), 97, 65, 3)};
+  for (const std::string &text : texts)
+    EXPECT_EQ(outcomeOf(text, GetParam(), true, "cycle").output,
+              outcomeOf(text, GetParam(), false, "cycle").output);
+}
+
+TEST(PicturesByChannels, RowsThatTwoTilesReadAreLoadedOnce) {
+  const std::string text =
+      byChannels(Network(97, 65, 3).conv(32, 3, 2).depthwise(3, 1).conv(16, 1, 1), 97, 65, 3);
+  const NetworkOutcome outcome = outcomeOf(text, "edge16", true, "functional");
+  constexpr int64_t picture = 97 * 65 * 3, result = 49 * 33 * 16, others = 4096;
+  EXPECT_THAT(outcome.plan, HasSubstr("fused stack of 3 layers: 25 tiles"));
+  EXPECT_LT(outcome.dramBytes, picture + result + others);
 }
 
 // Fused stacks of which each reads what the one before leaves on chip.

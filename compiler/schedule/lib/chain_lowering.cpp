@@ -219,13 +219,26 @@ void Chain::takeInput(const Unit &unit) {
     inputPieces_ = handed_.writers;
     return;
   }
+  Turn *const before = input_;
   input_ = handsOn_ ? &run_.images.take() : &run_.inputs.take();
-  const After after = replaced(*input_);
-  std::vector<Task> loads;
-  headInput_ = headStage_->loadInput(loads, unit.n, spanOf(unit.rows.made),
-                                     {0, p_.head->outputWidth}, 1, input_->buffer);
+  After after = replaced(*input_);
+  std::vector<Task> loads, copies;
+  const Span rows = spanOf(unit.rows.made), columns{0, p_.head->outputWidth};
+  const bool copiesRows = p_.head->inputScattered && context_.machine.mayGather && before &&
+                          before != input_ && inputImage_ == unit.n;
+  headInput_ = copiesRows ? headStage_->loadInputBehind(loads, copies, unit.n, rows, columns,
+                                                        headInput_, input_->buffer)
+                          : headStage_->loadInput(loads, unit.n, rows, columns, 1, input_->buffer);
+  inputImage_ = unit.n;
   input_->buffer = headInput_.buffer;
-  inputPieces_ = {add(Stream::Inputs, head_, std::move(loads), after)};
+  const size_t loaded = add(Stream::Inputs, head_, std::move(loads), after);
+  if (!copies.empty()) {
+    after.append(inputPieces_);
+    before->readers.push_back(add(Stream::Gather, head_, std::move(copies), after));
+    inputPieces_ = {loaded, before->readers.back()};
+  } else {
+    inputPieces_ = {loaded};
+  }
 }
 
 // An accumulator tile, made when `before` and those that read the turn have ended.

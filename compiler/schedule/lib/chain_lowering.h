@@ -176,8 +176,9 @@ private:
   WindowStage::Input windowInput_; // of a part of a stripe, where the window comes first
   Span inputPart_{0, 0};           // its channels
   Turn *input_ = nullptr;
-  After inputPieces_; // that make it
-  Tile headResult_;   // of the unit made last, beginning in the first column of padding
+  int64_t inputImage_ = -1; // of the batch
+  After inputPieces_;       // that make it
+  Tile headResult_;         // of the unit made last, beginning in the first column of padding
   Turn *headTurn_ = nullptr, *windowTurn_ = nullptr;
   KeptRows *kept_ = nullptr; // of the unit made last, where stripes keep rows
   Tile windowResult_;

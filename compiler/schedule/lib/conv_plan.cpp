@@ -48,7 +48,9 @@ std::vector<TapMerge> mergesOf(const ConvProblem &p, const ConvMachine &m) {
 }
 
 int64_t usualInputParts(const ConvProblem &p, const ConvMachine &m, TapMerge merge) {
-  constexpr int64_t most = 4, least = 128; // parts; bytes of a run
+  constexpr int64_t most = 4;
+  // Bytes of a run: with shorter ones, all buffers of bursts wait for DRAM at the same time.
+  const auto least = static_cast<int64_t>(m.burstBytes / 2);
   if (p.weightsAreActivations || p.inputScattered || merge != TapMerge::None)
     return 1;
   for (int64_t parts = most; parts > 1; --parts)

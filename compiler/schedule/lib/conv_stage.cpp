@@ -258,9 +258,10 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
 }
 
 ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x,
-                                      Span channels, int64_t parts, int buffer) {
-  const Span insideRows = inputRows(y), every = inputColumns(x),
+                                      Span channels, int64_t parts, int buffer, int64_t firstRow) {
+  const Span every = inputColumns(x),
              inside{std::max<int64_t>(0, every.begin), std::min(p_.width, every.end)};
+  Span insideRows = inputRows(y);
   const bool isPadded = stands_ == Stands::Sums; // and so are merged taps
   const Span columns = merge_ == TapMerge::None && !isPadded ? inside : every;
   Span rows = insideRows;
@@ -280,6 +281,8 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
     return input;
   input.buffer = reuse(steps_, buffer, isa::Space::Spad, rows.size() * columns.size() * pixel,
                        "input tile", merge_ == TapMerge::All ? Traffic::Streamed : Traffic::Matrix);
+  insideRows.begin = std::max(insideRows.begin, firstRow);
+  const Span made{std::max(rows.begin, firstRow), rows.end};
   auto pad = [&](Span y, Span x) {
     if (y.empty() || x.empty())
       return;
@@ -292,9 +295,9 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
       fillSpad(context_, loads, input.buffer, offset, y.size(), input.rowPitch, x.size() * pixel,
                inputZeroPoint_);
   };
-  pad(rows, {columns.begin, std::min(columns.end, inside.begin)});
-  pad(rows, {std::max(columns.begin, inside.end), columns.end});
-  pad({rows.begin, std::min(rows.end, insideRows.begin)}, inside);
+  pad(made, {columns.begin, std::min(columns.end, inside.begin)});
+  pad(made, {std::max(columns.begin, inside.end), columns.end});
+  pad({made.begin, std::min(rows.end, insideRows.begin)}, inside);
   pad({std::max(rows.begin, insideRows.end), rows.end}, inside);
   if (inside.empty() || insideRows.empty())
     return input;
@@ -323,6 +326,47 @@ ConvStage::Input ConvStage::loadInput(std::vector<Task> &loads, int64_t n, Span 
                  {std::min(part, pixel - channel), view_.channel, 1}});
     tile.offset += part;
   }
+  return input;
+}
+
+ConvStage::Input ConvStage::loadInputBehind(std::vector<Task> &loads, std::vector<Task> &copies,
+                                            int64_t n, Span y, Span x, const Input &before,
+                                            int buffer) {
+  std::vector<Task> all;
+  const Input input =
+      loadInput(all, n, y, x, {0, p_.inputChannels}, 1, buffer); // if nothing is there
+  const int64_t pixel = p_.inputChannels,
+                rows = std::min(before.y.end, input.y.end) - input.y.begin; // that are there
+  // Runs that are one behind the other: of a column, or of a row.
+  const bool isColumns = input.rowPitch == pixel;
+  const int64_t run = pixel * (isColumns ? rows : input.x.size()),
+                runs = isColumns ? input.x.size() : rows;
+  const int64_t most = context_.limit(isa::Role::MaxPool, "n0");
+  if (input.isEmpty() || before.isEmpty() || rows <= 0 || before.y.begin > input.y.begin ||
+      run > context_.limit(isa::Role::MaxPool, "nc")) {
+    append(loads, all);
+    return input;
+  }
+  loadInput(loads, n, y, x, {0, pixel}, 1, input.buffer, input.y.begin + rows);
+  const int64_t from = isColumns ? before.columnPitch : before.rowPitch,
+                to = isColumns ? input.columnPitch : input.rowPitch,
+                first = (input.y.begin - before.y.begin) * before.rowPitch;
+  for (int64_t at = 0; at < runs; at += most)
+    copies.push_back(context_.form(isa::Role::MaxPool)
+                         .build()
+                         .buffer("a", before.buffer, first + at * from)
+                         .buffer("d", input.buffer, at * to)
+                         .imm("n0", std::min(most, runs - at))
+                         .imm("nc", run)
+                         .reg("n1", 1)
+                         .reg("k1", 1)
+                         .reg("k0", 1)
+                         .reg("a_k1", 0)
+                         .reg("a_k0", 0)
+                         .reg("a_s1", 0)
+                         .reg("a_s0", from)
+                         .reg("d_s1", 0)
+                         .reg("d_s0", to));
   return input;
 }
 

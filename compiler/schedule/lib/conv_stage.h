@@ -77,7 +77,11 @@ public:
                   int buffer = -1);
   // These channels alone.
   Input loadInput(std::vector<Task> &loads, int64_t n, Span y, Span x, Span channels, int64_t parts,
-                  int buffer);
+                  int buffer, int64_t firstRow = INT64_MIN);
+  // Of an image whose channels stand apart in DRAM, so that it comes an element a cycle: rows that
+  // `before` has as well, which ends with them, are copied from there by tasks of `copies`.
+  Input loadInputBehind(std::vector<Task> &loads, std::vector<Task> &copies, int64_t n, Span y,
+                        Span x, const Input &before, int buffer);
   // The same of one tap, of which each part has a buffer of its own: the first ones may come in
   // while something else takes up the room of the last ones. `loads`: by part, the first one last.
   Input loadInputApart(std::vector<std::vector<Task>> &loads, int64_t n, Span y, Span x,

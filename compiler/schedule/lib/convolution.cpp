@@ -604,7 +604,7 @@ static std::vector<ConvPlan> candidates(LoweringContext &context, kernel::GroupO
 int64_t expectedConvolutionCycles(LoweringContext &context, kernel::GroupOp group) {
   const std::vector<ConvPlan> plans = candidates(context, group);
   const ConvPlan *first = firstOf(plans);
-  return first ? static_cast<int64_t>(first->estimatedCycles) : convolutionCycles(context, group);
+  return first ? static_cast<int64_t>(first->estimatedCycles) : bestPlan(context, group).cycles;
 }
 
 std::optional<LoweringContext::Chosen> firstConvolutionPlan(LoweringContext &context,
@@ -614,15 +614,10 @@ std::optional<LoweringContext::Chosen> firstConvolutionPlan(LoweringContext &con
   return first ? tryPlan(context, group, *first, INT64_MAX) : std::nullopt;
 }
 
-const LoweringContext::Chosen &bestPlan(LoweringContext &context, kernel::GroupOp group) {
+const LoweringContext::Chosen &bestPlan(LoweringContext &context, kernel::GroupOp group,
+                                        const std::optional<LoweringContext::Chosen> &first) {
   Steps steps;
-  return chosenFor(context, group, Convolution(context, group, steps));
-}
-
-int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group,
-                          const std::optional<LoweringContext::Chosen> &first) {
-  Steps steps;
-  return chosenFor(context, group, Convolution(context, group, steps), first).cycles;
+  return chosenFor(context, group, Convolution(context, group, steps), first);
 }
 
 // For the tuner: the same plan is another program under each.

@@ -10,6 +10,9 @@
 
 namespace tilewright {
 
+// Of large buffers with which a small one is read; those are so many times as large.
+static constexpr int none = -1, several = -2;
+static constexpr int64_t largeTimes = 8;
 // Groups that are known before one is emitted: it, the next one, and the one after that.
 static constexpr size_t seen = 2;
 // Instructions that set one register twice, of a unit, that are remembered.
@@ -93,8 +96,6 @@ int Emitter::semaphoreOf(size_t lane, int unit) {
   return semaphore;
 }
 
-static constexpr int none = -1, several = -2; // large buffers with which a small one is read
-
 Arena &Emitter::arena(isa::Space space) { return space == isa::Space::Spad ? spad_ : acc_; }
 
 MemoryPlan Emitter::plan(isa::Space space) const {
@@ -145,9 +146,10 @@ void Emitter::append(Steps steps, const std::string &layerName) {
         for (size_t operand : onChip_[task.instruction])
           if (const int buffer = task.buffers[operand]; buffer >= 0)
             ++group->uses[buffer];
-        findBeside(*group, task);
         multiplies |= isa_.units()[isa_.instructions()[task.instruction].unit].kind ==
                       isa::UnitTemplate::Matrix;
+        if (!multiplies)
+          findBeside(*group, task);
       }
   });
   if (multiplies) // the other bank is the array's
@@ -284,9 +286,6 @@ std::optional<int64_t> Emitter::allocateIn(Arena &arena, const Group &group, int
                           info.bank * bankBytes % arena.bytes());
   return arena.allocate(info.bytes, info.traffic, Placement::Alternate, group.largestSum, beside);
 }
-
-// A large buffer is so many times as large as a small one.
-static constexpr int64_t largeTimes = 8;
 
 // Enters which small buffers of accumulators the task reads beside large ones.
 void Emitter::findBeside(Group &group, const Task &task) const {
@@ -479,7 +478,11 @@ void Emitter::process(Pending *next) {
           hasAll &= group.address[buffer].has_value();
         }
   // Another group may not take what this step finds only while it goes on.
-  if (next && buffering_ == Buffering::Double && (hasAll || next->group == now.group)) {
+  const bool isAhead =
+      next && buffering_ == Buffering::Double && (hasAll || next->group == now.group);
+  // What this step's tiles read from now on comes before what another group begins with.
+  bool waits = times_ && isAhead && next->group != now.group && group.loads > 0;
+  auto hoistNext = [&] {
     Group &ahead = *next->group;
     const Step &nextStep = ahead.work.steps[next->step];
     const llvm::ArrayRef<Task> constants = constantsLeft(ahead, next->step);
@@ -492,10 +495,16 @@ void Emitter::process(Pending *next) {
       ahead.loaded = ahead.early;
     if (isHoisted && isSame)
       next->loadsEmitted = tryHoist(ahead, nextStep.loads, now);
-  }
+  };
+  if (isAhead && !waits)
+    hoistNext();
   for (const std::vector<Task> *tasks : {&step.compute, &step.stores})
     for (const Task &task : *tasks) {
       emit(group, task);
+      if (waits && group.loads == 0) {
+        hoistNext();
+        waits = false;
+      }
       if (mayHoist_ && times_ && buffering_ == Buffering::Double)
         mayHoist_ = hoistAhead(group);
     }

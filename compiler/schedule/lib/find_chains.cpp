@@ -37,8 +37,8 @@ template <typename Job, typename Cost> void longestFirst(std::vector<Job> &jobs,
 // Of groups of the program, each of which may follow the one before.
 class Search {
 public:
-  Search(LoweringContext &context, const std::vector<kernel::GroupOp> &groups)
-      : groups_(groups), workers_(context) {
+  Search(LoweringContext &context, Workers &workers, const std::vector<kernel::GroupOp> &groups)
+      : groups_(groups), workers_(workers) {
     for (kernel::GroupOp group : groups)
       signatures_.push_back(signatureOf(context, group));
   }
@@ -222,8 +222,7 @@ private:
     if (single.steps == 0)
       single.first = firstConvolutionPlan(context, group);
     const bool isFirst = single.steps == 0 && single.first;
-    single.cycles =
-        isFirst ? single.first->cycles : convolutionCycles(context, group, single.first);
+    single.cycles = isFirst ? single.first->cycles : bestPlan(context, group, single.first).cycles;
     single.steps = isFirst ? 1 : allSteps;
   }
 
@@ -261,7 +260,7 @@ private:
     // In the program, other layers' constants stand between the tensors and this layer's.
     context.constants.add(std::string(constantsBefore, '\0'));
     try {
-      convolutionCycles(context, group);
+      bestPlan(context, group);
     } catch (const UserError &) { // the layer's lowering will say so
     }
   }
@@ -345,7 +344,7 @@ private:
   }
 
   const std::vector<kernel::GroupOp> &groups_;
-  Workers workers_;
+  Workers &workers_;
   std::vector<std::string> signatures_; // by place
   std::map<std::string, Single> alone_; // by signature
   std::map<std::string, ChainTrials> together_;
@@ -353,8 +352,8 @@ private:
 
 } // namespace
 
-Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups,
-                  Tuner *tuner) {
+Chains findChains(LoweringContext &context, Workers &workers,
+                  const std::vector<kernel::GroupOp> &groups, Tuner *tuner) {
   if (!context.machine.weightsStand)
     return Chains();
   std::vector<Stretch> stretches;
@@ -366,7 +365,7 @@ Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &
       stretches.push_back({begin, end});
     begin = end;
   }
-  Search search(context, groups);
+  Search search(context, workers, groups);
   search.tryOut(stretches);
   search.refine(stretches);
   search.collect(context);

@@ -10,6 +10,8 @@
 
 namespace tilewright {
 
+class Workers;
+
 struct Chains {
   struct Chain {
     ChainedGroups chained;
@@ -33,7 +35,7 @@ struct Chains {
 
 // `groups`: those of the program, in its order; a group's place is its layer. `tuner`, if there is
 // one, is asked for the plans of chains that hand their results on.
-Chains findChains(LoweringContext &context, const std::vector<kernel::GroupOp> &groups,
-                  Tuner *tuner);
+Chains findChains(LoweringContext &context, Workers &workers,
+                  const std::vector<kernel::GroupOp> &groups, Tuner *tuner);
 
 } // namespace tilewright

@@ -37,14 +37,8 @@ struct Candidate {
 
 // What the unit takes that computes longest.
 int64_t computing(LoweringContext &context, const Steps &steps) {
-  TaskTimes times(context.isa, context.machine, context.plans);
-  std::vector<int64_t> cycles(context.isa.units().size(), 0);
-  steps.forEachStep([&](const Step &step) {
-    for (const Task &task : step.compute)
-      cycles[static_cast<size_t>(
-          context.isa.instructions()[static_cast<size_t>(task.instruction)].unit)] +=
-          times.computingOf(task);
-  });
+  const std::vector<int64_t> cycles =
+      TaskTimes(context.isa, context.machine, context.plans).byUnit(steps, &TaskTimes::computingOf);
   return *std::max_element(cycles.begin(), cycles.end());
 }
 
@@ -380,11 +374,10 @@ bool mayJoin(kernel::GroupOp group) {
 
 } // namespace
 
-std::map<size_t, ChosenRegion> findRegions(LoweringContext &context,
+std::map<size_t, ChosenRegion> findRegions(LoweringContext &context, Workers &workers,
                                            llvm::ArrayRef<kernel::GroupOp> groups,
                                            llvm::function_ref<bool(size_t)> isFree) {
   std::map<size_t, ChosenRegion> found;
-  Workers workers(context);
   auto joins = [&](size_t place) { return isFree(place) && mayJoin(groups[place]); };
   for (size_t begin = 0; begin < groups.size(); ++begin) {
     size_t end = begin;

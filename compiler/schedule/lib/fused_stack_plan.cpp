@@ -302,7 +302,11 @@ private:
     const int64_t input =
         std::min(h.height, inputExtent(rows, h.strideY, h.kernelHeight, h.dilationY)) * h.width *
         h.inputChannels;
-    const double inputTime = inputCycles(h, m_, input);
+    // Rows that the stripe before has as well are copied where loads take an element a cycle.
+    const int64_t loaded = h.inputScattered && m_.mayGather && !isFirst_
+                               ? std::min(input, rows * h.strideY * h.width * h.inputChannels)
+                               : input;
+    const double inputTime = inputCycles(h, m_, loaded);
     const Gathered windows = gathered(h, m_, plan_.headMerge, tileRows, h.outputWidth);
     take(vector_,
          static_cast<double>(chunks_ * windows.beats * rows) / static_cast<double>(tileRows));
@@ -311,8 +315,8 @@ private:
     take(vector_, beats(pixels, h.outputChannels) * static_cast<double>(p_.headOperations));
     take(vector_, selections(p_.headSelectedBytes, rows, tileRows, headTileChannels(m_, plan_)));
     take(load_, inputTime);
-    take(dram_, moved(input + pixels * h.outputChannels *
-                                  (h.spadBytesPerElement + (p_.headIsStored ? 1 : 0))));
+    take(dram_, moved(loaded + pixels * h.outputChannels *
+                                   (h.spadBytesPerElement + (p_.headIsStored ? 1 : 0))));
     if (isFirst_)
       first_ += inputTime;
     const int64_t row = p_.window ? p_.window->width + 2 * p_.window->padLeft : h.outputWidth,

@@ -390,12 +390,11 @@ void lowerConvolution(LoweringContext &context, kernel::GroupOp group,
 // Whether others may run between its steps, and the same for such ones.
 bool mayRunBeside(LoweringContext &context, kernel::GroupOp group);
 void lowerBeside(LoweringContext &context, kernel::GroupOp group, Steps &steps);
-// A convolution's best plan by the estimator, on an empty chip.
-const LoweringContext::Chosen &bestPlan(LoweringContext &context, kernel::GroupOp group);
-// Its cycles. `first`:
-// firstConvolutionPlan, if that was tried out.
-int64_t convolutionCycles(LoweringContext &context, kernel::GroupOp group,
-                          const std::optional<LoweringContext::Chosen> &first = std::nullopt);
+// A convolution's best plan by the estimator, on an empty chip. `first`: firstConvolutionPlan, if
+// that was tried out.
+const LoweringContext::Chosen &
+bestPlan(LoweringContext &context, kernel::GroupOp group,
+         const std::optional<LoweringContext::Chosen> &first = std::nullopt);
 // The plan that is the best by the planner's own estimate, a rough one, tried out; nothing where it
 // does not fit.
 std::optional<LoweringContext::Chosen> firstConvolutionPlan(LoweringContext &context,

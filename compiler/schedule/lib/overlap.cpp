@@ -17,7 +17,8 @@ namespace {
 constexpr int64_t tileParts = 5;   // of which a region's tile has some
 constexpr int64_t leastGain = 100; // a part of so many of the time of both
 constexpr int64_t leastIdle = 24;  // likewise, in which units wait that the other one has work for
-constexpr int64_t longest = 4'000'000; // cycles of both, beyond which trials take too long
+constexpr int64_t longest = 4'000'000; // cycles of both, beyond which trials take too long: a
+                                       // region's cost tells as much without one
 
 class Planner {
 public:
@@ -123,17 +124,9 @@ private:
     return steps;
   }
 
-  // Cycles that are computed, by unit.
   std::vector<int64_t> busyOf(const Steps &steps) const {
-    TaskTimes times(context_.isa, context_.machine, context_.plans);
-    std::vector<int64_t> busy(context_.isa.units().size(), 0);
-    steps.forEachStep([&](const Step &step) {
-      for (const Task &task : step.compute)
-        busy[static_cast<size_t>(
-            context_.isa.instructions()[static_cast<size_t>(task.instruction)].unit)] +=
-            times.cyclesOf(task);
-    });
-    return busy;
+    return TaskTimes(context_.isa, context_.machine, context_.plans)
+        .byUnit(steps, &TaskTimes::cyclesOf);
   }
 
   // Whether units that wait in one have work in the other, so that it counts.

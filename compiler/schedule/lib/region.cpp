@@ -669,7 +669,7 @@ bool Region::isFactor(const Kernel &kernel) const {
 bool Region::isReadBehind(const Kernel &kernel, mlir::Value value) const {
   mlir::Value memory = kernel::memoryOf(value);
   auto isIt = [&](mlir::Value read) { return kernel::memoryOf(read) == memory; };
-  const auto place = static_cast<size_t>(&kernel - kernels_.data());
+  const size_t place = placeOf(kernel);
   const std::pair now(turns_[place].rest, place);
   for (size_t i = 0; i < kernels_.size(); ++i) {
     const Kernel &other = kernels_[i];
@@ -822,7 +822,7 @@ void Region::findTurns() {
       sums = turns_.empty() ? 0 : stage + 1;
       rest = stage = sums + 1;
       const Kernel *maker = makerOf(productOf(kernel.product).getA());
-      const size_t first = maker ? static_cast<size_t>(maker - kernels_.data()) + 1 : turns_.size();
+      const size_t first = maker ? placeOf(*maker) + 1 : turns_.size();
       for (size_t i = turns_.size(); !areMany && i-- > first;)
         if (!kernels_[i].product && !isReadBefore(i, stage))
           turns_[i].rest = stage;
@@ -831,6 +831,8 @@ void Region::findTurns() {
     }
     turns_.push_back({sums, rest});
   }
+  for (const Turn &turn : turns_)
+    stages_ = std::max(stages_, turn.rest + 1);
 }
 
 // The stage in which the last of a kernel's operands is made that others of the region make.
@@ -838,16 +840,8 @@ std::optional<size_t> Region::latestTurn(const Kernel &kernel) const {
   std::optional<size_t> latest;
   for (mlir::Value value : kernel.operands)
     if (const Kernel *maker = makerOf(value))
-      latest =
-          std::max(latest.value_or(0), turns_[static_cast<size_t>(maker - kernels_.data())].rest);
+      latest = std::max(latest.value_or(0), turns_[placeOf(*maker)].rest);
   return latest;
-}
-
-size_t Region::stages() const {
-  size_t last = 0;
-  for (const Turn &turn : turns_)
-    last = std::max(last, turn.rest);
-  return last + 1;
 }
 
 // Whether one of the kernels whose turns are known reads what kernel `i` makes in an earlier stage.
@@ -874,7 +868,7 @@ void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, s
     const Kernel &kernel = each.kernel;
     const size_t loads = step.loads.size(), computed = step.compute.size();
     const Box box = boxOf(kernel, tile.box);
-    if (stages() > 1 && each.chain && turns_[i].rest == stage)
+    if (stages_ > 1 && each.chain && turns_[i].rest == stage)
       each.chain->useCopy(static_cast<size_t>(tile.number % context_.machine.accBanks));
     if (kernel.product && turns_[i].sums == stage)
       tile.sums[i] = multiply(steps, step, each, tile, tile.held);
@@ -899,7 +893,7 @@ void Region::addStage(Steps &steps, Step &step, std::vector<Running> &running, s
     }
   }
   // The array writes one tile's sums, the vector unit another one's, and each has banks of its own.
-  if (stages() > 1)
+  if (stages_ > 1)
     for (Buffer &buffer : llvm::MutableArrayRef(steps.buffers).drop_front(known))
       if (buffer.space == isa::Space::Acc)
         buffer.bank = tile.number;
@@ -959,7 +953,6 @@ void Region::lower(Steps &steps, int64_t most, int64_t interval, int64_t mostTil
   const int64_t block = tilesChannels() ? std::min(block_, most) : block_;
   const Extents all = common();
   const int64_t channels = all.back(), range = range_ < channels ? range_ : channels;
-  const size_t stages = this->stages();
   Interleaving interleaving(context_, products() > 1 ? &steps.buffers : nullptr);
   size_t added = 0; // tasks, about
   for (int64_t first = 0; first < channels && mostTiles > 0; first += range) {
@@ -999,14 +992,14 @@ void Region::lower(Steps &steps, int64_t most, int64_t interval, int64_t mostTil
           addStage(steps, step, running, stage, tiles[stage]);
         tasks[tiles.size() - 1 - stage].swap(step.compute);
       }
-      step.compute = stages > 1 ? interleaving.run(std::move(tasks)) : std::move(tasks.front());
+      step.compute = stages_ > 1 ? interleaving.run(std::move(tasks)) : std::move(tasks.front());
       added += step.compute.size();
       if (added > mostOpen && steps.steps.size() > 1)
         steps.pack(steps.steps.size() - 1, context_.isa);
     };
     auto push = [&](TileInFlight tile) {
       tiles.push_front(std::move(tile));
-      if (tiles.size() > stages)
+      if (tiles.size() > stages_)
         tiles.pop_back();
     };
     forEachBox(part, tileOf(part, most), [&](Box tile) {
@@ -1025,7 +1018,7 @@ void Region::lower(Steps &steps, int64_t most, int64_t interval, int64_t mostTil
       }
       return true;
     });
-    for (size_t i = 1; i < stages; ++i) {
+    for (size_t i = 1; i < stages_; ++i) {
       push(TileInFlight());
       addStep();
     }
@@ -1045,7 +1038,7 @@ std::string Region::signature() const {
     text += signatureOf(context_, kernel.group);
     for (mlir::Value value : kernel.operands)
       if (const Kernel *maker = makerOf(value))
-        text += fmt::format(" from {}", maker - kernels_.data());
+        text += fmt::format(" from {}", placeOf(*maker));
       else if (const auto *place = llvm::find(shared_, value); place != shared_.end())
         text += fmt::format(" shares {}", place - shared_.begin());
     if (isFused())

@@ -105,6 +105,9 @@ private:
   void findInputs();
   bool isShared(const Kernel &kernel, mlir::Value value, isa::Space space, Signedness sign) const;
   void chooseRange();
+  size_t placeOf(const Kernel &kernel) const {
+    return static_cast<size_t>(&kernel - kernels_.data());
+  }
   const Kernel *makerOf(mlir::Value value) const;           // null: it comes from outside
   Held *heldOf(mlir::Value value, HeldTensors &held) const; // null: it is to be loaded
   void loadShared(Steps &steps, Step &step, const Kernel &kernel, mlir::Value value,
@@ -129,7 +132,6 @@ private:
               HeldTensors &held) const;
   void findTurns();
   std::optional<size_t> latestTurn(const Kernel &kernel) const;
-  size_t stages() const;
   bool isReadBefore(size_t i, size_t stage) const;
   void addStage(Steps &steps, Step &step, std::vector<Running> &running, size_t stage,
                 TileInFlight &tile) const;
@@ -137,6 +139,7 @@ private:
   LoweringContext &context_;
   std::vector<Kernel> kernels_;
   std::vector<Turn> turns_; // by kernel
+  size_t stages_ = 0;
   // Operands from outside of which a tile is loaded once, for all kernels that read it.
   llvm::SetVector<mlir::Value> shared_;
   // By products whose first operand another kernel reads from outside, too: by that one as this.
@@ -164,7 +167,7 @@ struct ChosenRegion {
 
 // Regions of several groups, by the place of their first group in the program: those into which
 // runs of free groups are divided so that they take the least time.
-std::map<size_t, ChosenRegion> findRegions(LoweringContext &context,
+std::map<size_t, ChosenRegion> findRegions(LoweringContext &context, Workers &workers,
                                            llvm::ArrayRef<kernel::GroupOp> groups,
                                            llvm::function_ref<bool(size_t)> isFree);
 

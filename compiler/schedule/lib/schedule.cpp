@@ -10,6 +10,7 @@
 #include "side_by_side.h"
 #include "timeline.h"
 #include "traffic.h"
+#include "workers.h"
 
 #include "tilewright/compiler/patterns/stationary_pattern.h"
 #include "tilewright/compiler/schedule/dram_plan.h"
@@ -493,8 +494,6 @@ void lowerAll(LoweringContext &context, const std::vector<kernel::GroupOp> &grou
     for (size_t i = 0; i < count; ++i)
       result.traffic[place + i].leastBytes = least[i];
     const PlacedBytes placed = placedBytes(groups[place], inPlace); // an assembly's, which is alone
-    layer.inputBytes -= placed.read;
-    layer.outputBytes -= placed.written;
     result.traffic[place].leastBytes -= placed.read + placed.written;
     appending.add(std::move(steps), place, plan);
     place += count;
@@ -513,11 +512,14 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   const auto selection = std::make_shared<Selection>(isa);
   Schedule result(isa);
   for (kernel::GroupOp group : groups) {
-    result.layers.push_back(describe(group));
+    LayerInfo &layer = result.layers.emplace_back(describe(group));
+    const PlacedBytes placed = placedBytes(group, inPlace);
+    layer.inputBytes -= placed.read;
+    layer.outputBytes -= placed.written;
     try {
       checkInstructions(isa, *selection, group);
     } catch (const UserError &error) {
-      throw ofLayer(error, result.layers.back());
+      throw ofLayer(error, layer);
     }
   }
   const std::vector<LayerInfo> absorbed = absorbedOperators(module, groups, result.layers);
@@ -534,9 +536,10 @@ Schedule schedule(mlir::ModuleOp module, const isa::Isa &isa, const ScheduleOpti
   if (options.fusion && options.buffering == Buffering::Double) {
     ConstantPool constants(planner->end());
     LoweringContext context(isa, constants, planner->tensors, options.buffering, selection);
-    chains = findChains(context, groups, options.tuner);
+    Workers workers(context);
+    chains = findChains(context, workers, groups, options.tuner);
     sideBySide = findSideBySide(context, groups, chains);
-    regions = findRegions(context, groups, [&](size_t place) {
+    regions = findRegions(context, workers, groups, [&](size_t place) {
       return !inPlace.assemblies.contains(groups[place]) && !chains.lasts.contains(groups[place]);
     });
     chosen = std::move(context.chosen);

@@ -88,4 +88,14 @@ int64_t TaskTimes::computingOf(const Task &task) {
   }
 }
 
+std::vector<int64_t> TaskTimes::byUnit(const Steps &steps, int64_t (TaskTimes::*of)(const Task &)) {
+  std::vector<int64_t> cycles(isa_.units().size(), 0);
+  steps.forEachStep([&](const Step &step) {
+    for (const Task &task : step.compute)
+      cycles[static_cast<size_t>(
+          isa_.instructions()[static_cast<size_t>(task.instruction)].unit)] += (this->*of)(task);
+  });
+  return cycles;
+}
+
 } // namespace tilewright

@@ -132,6 +132,16 @@ TEST(ConvPlan, ReadsTheInputOnceForSeveralStepsOfChannels) {
   }
 }
 
+// Runs of short parts leave DRAM idle where bursts are long.
+TEST(ConvPlan, PartsOfAnInputAreHalvesOfABurstAtLeast) {
+  const ConvProblem p = problem(14, 512, 64, 1);
+  ConvMachine m = machine();
+  m.burstBytes = 512;
+  EXPECT_EQ(usualInputParts(p, m, TapMerge::None), 2);
+  m.burstBytes = 256;
+  EXPECT_EQ(usualInputParts(p, m, TapMerge::None), 4);
+}
+
 TEST(ConvPlan, TellsTheSmallestScratchpadWhenNothingFits) {
   ConvMachine tiny = machine();
   tiny.spadBytes = 1024;

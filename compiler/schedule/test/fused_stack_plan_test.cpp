@@ -59,6 +59,23 @@ class Blocks : public ::testing::TestWithParam<std::pair<int64_t, int64_t>> {};
 
 } // namespace
 
+// Where the vector unit copies, those that the stripe before has are not loaded again.
+TEST(ScatteredInput, RowsThatTwoStripesReadAreLoadedOnce) {
+  FusedStackProblem p = block(3, 1);
+  p.head->inputScattered = true;
+  p.head->kernelHeight = p.head->kernelWidth = 3;
+  p.head->padTop = p.head->padLeft = 1;
+  ConvMachine copies = machine(), loads = copies;
+  loads.mayGather = false;
+  FusedStackPlan plan = planFusedStack(p, loads, 1).front();
+  plan.tileRows = 2;
+  const auto cyclesOn = [&](const ConvMachine &m) {
+    assess(p, m, plan);
+    return plan.estimatedCycles;
+  };
+  EXPECT_LT(cyclesOn(copies), cyclesOn(loads));
+}
+
 // Each row of the window's input that a stripe's taps touch is made, and no row outside the tensor.
 TEST_P(Blocks, StripesHaveTheRowsThatTheirTapsTouch) {
   const auto [kernel, stride] = GetParam();

@@ -20,6 +20,8 @@ public:
   int64_t cyclesOf(const Task &task);
   // Of these, what no other task of the unit may overlap; none of what only moves.
   int64_t computingOf(const Task &task);
+  // What the tasks that compute take of each unit, by one of these.
+  std::vector<int64_t> byUnit(const Steps &steps, int64_t (TaskTimes::*of)(const Task &));
   bool isStore(const Task &task) {
     return formOf(task.instruction).kind == isa::UnitTemplate::DmaStore;
   }
