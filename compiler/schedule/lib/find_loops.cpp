@@ -1,8 +1,14 @@
 #include "loop_registers.h"
 #include "loop_tree.h"
 
+#include "tilewright/support/parallel.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace tilewright {
 
@@ -27,8 +33,7 @@ constexpr uint64_t mix(uint64_t hash, uint64_t value) {
 
 class Finder {
 public:
-  Finder(const Stream &stream, const std::vector<uint32_t> &numbers, const isa::Isa &isa,
-         const LoopMachine &machine)
+  Finder(const Stream &stream, llvm::ArrayRef<uint32_t> numbers, const LoopMachine &machine)
       : stream_(stream), machine_(machine), registers_(static_cast<size_t>(machine.registers) - 1) {
     tree_.nodes.reserve(numbers.size());
     for (uint32_t number : numbers)
@@ -308,9 +313,35 @@ private:
 
 } // namespace
 
-LoopTree findLoops(const Stream &stream, const std::vector<uint32_t> &numbers, const isa::Isa &isa,
-                   const LoopMachine &machine) {
-  return Finder(stream, numbers, isa, machine).find();
+// Puts a tree behind another one, with the addresses that its nodes still name.
+static void append(LoopTree &tree, LoopTree part) {
+  const auto loops = static_cast<int32_t>(tree.loops.size());
+  auto take = [&](LoopNode &node) {
+    const auto first = part.addresses.begin() + node.addresses;
+    node.addresses = static_cast<uint32_t>(tree.addresses.size());
+    tree.addresses.insert(tree.addresses.end(), first, first + node.addressCount);
+    node.loop += node.loop >= 0 ? loops : 0;
+  };
+  llvm::for_each(part.nodes, take);
+  for (RolledLoop &loop : part.loops)
+    llvm::for_each(loop.body, take);
+  tree.nodes.insert(tree.nodes.end(), part.nodes.begin(), part.nodes.end());
+  std::move(part.loops.begin(), part.loops.end(), std::back_inserter(tree.loops));
+}
+
+LoopTree findLoops(const Stream &stream, llvm::ArrayRef<uint32_t> numbers,
+                   const LoopMachine &machine, size_t atOnce) {
+  if (numbers.size() <= atOnce)
+    return Finder(stream, numbers, machine).find();
+  std::vector<LoopTree> parts(llvm::divideCeil(numbers.size(), atOnce));
+  parallelFor(processorCount(), parts.size(), [&](unsigned, size_t i) {
+    const size_t begin = i * atOnce, count = std::min(atOnce, numbers.size() - begin);
+    append(parts[i], Finder(stream, numbers.slice(begin, count), machine).find());
+  });
+  LoopTree tree;
+  for (LoopTree &part : parts)
+    append(tree, std::exchange(part, {}));
+  return tree;
 }
 
 } // namespace tilewright

@@ -2,10 +2,13 @@
 
 #include "loop_tree.h"
 
+#include "tilewright/support/parallel.h"
+
 #include <algorithm>
 #include <deque>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace tilewright {
 
@@ -92,16 +95,9 @@ public:
           const LoopMachine &machine)
       : stream_(stream), times_(times), isa_(isa), machine_(machine) {}
 
-  std::vector<uint32_t> order() {
-    order_.reserve(stream_.size());
-    uint32_t begin = 0;
-    for (uint32_t i = 0; i < stream_.size(); ++i)
-      if (instruction(i).control != isa::Control::None) {
-        segment(begin, i);
-        order_.push_back(i);
-        begin = i + 1;
-      }
-    segment(begin, static_cast<uint32_t>(stream_.size()));
+  // Of instructions [begin, end), of which none is a control instruction.
+  std::vector<uint32_t> order(uint32_t begin, uint32_t end) {
+    segment(begin, end);
     return std::move(order_);
   }
 
@@ -183,7 +179,7 @@ private:
   }
 
   void place() {
-    const Costs costs(findLoops(stream_, backbone_, isa_, machine_), backbone_.size());
+    const Costs costs(findLoops(stream_, backbone_, machine_), backbone_.size());
     const size_t count = guests_.size();
     std::vector<int64_t> best(count + 1, std::numeric_limits<int64_t>::max());
     std::vector<size_t> from(count + 1);
@@ -226,9 +222,40 @@ private:
 
 } // namespace
 
+// What control instructions leave in one piece, of so many instructions at most.
+static std::vector<std::pair<uint32_t, uint32_t>> segmentsOf(const Stream &stream,
+                                                             const isa::Isa &isa, size_t atOnce) {
+  std::vector<std::pair<uint32_t, uint32_t>> segments;
+  uint32_t begin = 0;
+  for (uint32_t i = 0; i <= stream.size(); ++i) {
+    const bool isControl = i < stream.size() &&
+                           isa.instructions()[static_cast<size_t>(stream.instruction(i))].control !=
+                               isa::Control::None;
+    if (!isControl && i < stream.size() && i - begin < atOnce)
+      continue;
+    segments.emplace_back(begin, i);
+    begin = i + isControl;
+  }
+  return segments;
+}
+
 std::vector<uint32_t> lineUp(const Stream &stream, const StreamTimes &times, const isa::Isa &isa,
-                             const LoopMachine &machine) {
-  std::vector<uint32_t> order = Aligner(stream, times, isa, machine).order();
+                             const LoopMachine &machine, size_t atOnce) {
+  const std::vector<std::pair<uint32_t, uint32_t>> segments = segmentsOf(stream, isa, atOnce);
+  std::vector<std::vector<uint32_t>> orders(segments.size());
+  parallelFor(processorCount(), segments.size(), [&](unsigned, size_t i) {
+    orders[i] = Aligner(stream, times, isa, machine).order(segments[i].first, segments[i].second);
+  });
+  std::vector<uint32_t> order;
+  order.reserve(stream.size());
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const std::vector<uint32_t> own = std::exchange(orders[i], {});
+    order.insert(order.end(), own.begin(), own.end());
+    const uint32_t next =
+        i + 1 < segments.size() ? segments[i + 1].first : static_cast<uint32_t>(stream.size());
+    for (uint32_t control = segments[i].second; control < next; ++control)
+      order.push_back(control);
+  }
   const int64_t most = isa.param("semaphore_max");
   std::vector<int64_t> held(static_cast<size_t>(isa.semaphores()), 0);
   for (uint32_t number : order) {

@@ -14,7 +14,7 @@
 // that the points disturb least.
 #pragma once
 
-#include "loop_machine.h"
+#include "loop_tree.h"
 
 #include "tilewright/compiler/schedule/estimate.h"
 #include "tilewright/simulator/engine/engine.h"
@@ -25,8 +25,8 @@ namespace tilewright {
 
 // The numbers of the stream's instructions in their new order; the old one where the new one could
 // fill a semaphore. `times`: an estimate of the stream (estimate.h), which has neither loops nor
-// base registers.
+// base registers. `atOnce`: of so many instructions by themselves.
 std::vector<uint32_t> lineUp(const Stream &stream, const StreamTimes &times, const isa::Isa &isa,
-                             const LoopMachine &machine);
+                             const LoopMachine &machine, size_t atOnce = mostAtOnce);
 
 } // namespace tilewright

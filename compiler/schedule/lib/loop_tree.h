@@ -5,6 +5,8 @@
 
 #include "tilewright/compiler/schedule/emitter.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <vector>
 
 namespace tilewright {
@@ -33,9 +35,13 @@ struct LoopTree {
   std::vector<int64_t> addresses; // those of a loop are its first copy's, in order
 };
 
+// Longer streams are rolled in parts of so many instructions, which threads share: memory and time
+// grow no faster than a stream does, and few loops end where a part does.
+constexpr size_t mostAtOnce = size_t(1) << 20;
+
 // Of the instructions of the stream with these numbers, as if there were no others.
-LoopTree findLoops(const Stream &stream, const std::vector<uint32_t> &numbers, const isa::Isa &isa,
-                   const LoopMachine &machine);
+LoopTree findLoops(const Stream &stream, llvm::ArrayRef<uint32_t> numbers,
+                   const LoopMachine &machine, size_t atOnce = mostAtOnce);
 
 Stream writeLoops(const Stream &stream, const LoopTree &tree, const isa::Isa &isa,
                   const LoopMachine &machine);

@@ -37,7 +37,7 @@ static bool isSameExecuted(const Stream &rolled, const Stream &stream,
 // With instructions in this order.
 static Stream roll(const Stream &stream, const std::vector<uint32_t> &order, const isa::Isa &isa,
                    const LoopMachine &machine) {
-  return writeLoops(stream, findLoops(stream, order, isa, machine), isa, machine);
+  return writeLoops(stream, findLoops(stream, order, machine), isa, machine);
 }
 
 static void checkExecuted(const Stream &rolled, const Stream &stream,

@@ -29,9 +29,9 @@ protected:
     return stream;
   }
 
-  std::vector<uint32_t> orderOf(const Stream &stream) const {
+  std::vector<uint32_t> orderOf(const Stream &stream, size_t atOnce = mostAtOnce) const {
     return lineUp(stream, estimateTimes(stream, isa_, timing::makeTimings(isa_), 0), isa_,
-                  *LoopMachine::of(isa_));
+                  *LoopMachine::of(isa_), atOnce);
   }
 
   Stream lined(const Stream &stream) const {
@@ -95,6 +95,15 @@ TEST_F(LineUp, PointsBetweenCopiesAreRound) {
       ++products;
     else if (unitOf(each) == isa_.findUnit("vector")->index)
       EXPECT_EQ(products % 8, 0); // four copies
+}
+
+TEST_F(LineUp, NothingLeavesItsPartOfALongStream) {
+  const Stream stream = assembled(products(64, {5, 13, 22, 37, 50}) + "halt\n");
+  constexpr size_t part = 30;
+  const std::vector<uint32_t> order = orderOf(stream, part);
+  ASSERT_EQ(order.size(), stream.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    EXPECT_EQ(order[i] / part, i / part);
 }
 
 TEST_F(LineUp, NothingPassesAFence) {

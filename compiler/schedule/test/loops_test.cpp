@@ -1,5 +1,7 @@
 #include "tilewright/compiler/schedule/loops.h"
 
+#include "loop_tree.h"
+
 #include "tilewright/compiler/schedule/program_order.h"
 #include "tilewright/isa/assembler.h"
 
@@ -8,6 +10,7 @@
 #include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
+#include <numeric>
 #include <random>
 
 namespace tilewright {
@@ -81,6 +84,24 @@ TEST(Loops, RollWhatRepeats) {
     text += mload(256) + mmul(0, 64);
   EXPECT_EQ(textOf(rolled(assembled(text + "halt\n"))),
             textOf(assembled("loop count=5, length=2\n" + mload(256) + mmul(0, 64) + "halt\n")));
+}
+
+// Loops within a part end with it; addresses and loops of later parts are their own.
+TEST(Loops, AreFoundInPartsOfLongStreams) {
+  std::string text;
+  for (int64_t i = 0; i < 40; ++i)
+    text += mload(256 + 16 * (i % 4)) + mmul(16 * i, 64 + 16 * i) + (i % 8 == 7 ? mload(0) : "");
+  const Stream stream = assembled(text);
+  std::vector<uint32_t> numbers(stream.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const LoopMachine machine = *LoopMachine::of(shipped());
+  for (const size_t atOnce : {7, 16, 30, 84}) {
+    const LoopTree tree = findLoops(stream, numbers, machine, atOnce);
+    EXPECT_LT(tree.nodes.size(), numbers.size()) << atOnce;
+    EXPECT_EQ(executed(writeLoops(stream, tree, shipped(), machine), shipped()),
+              executed(stream, shipped()))
+        << atOnce;
+  }
 }
 
 TEST(Loops, AddressesThatMoveAlikeShareARegister) {
