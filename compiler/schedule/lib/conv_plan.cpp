@@ -237,7 +237,7 @@ static std::vector<int64_t> partsOf(const ConvProblem &p, const ConvMachine &m,
 
 int64_t tilesTogether(const ConvProblem &p, const ConvMachine &m, const ConvPlan &plan) {
   // Of operands and values of its operations there is one tile.
-  if (!p.resultInAccumulators || p.accBytesPerElement > 0 ||
+  if (plan.storesApart || !p.resultInAccumulators || p.accBytesPerElement > 0 ||
       plan.stepChannels <= plan.tileChannels || plan.tileHeight * plan.tileWidth == 1)
     return 1;
   const int64_t tile = plan.tileHeight * plan.tileWidth * plan.tileChannels * 4;
@@ -261,7 +261,7 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
   const bool isShort = plan.firstHeight > 0 && plan.firstHeight < plan.stepHeight;
   return fmt::format(
       "{} steps of {}x{}x{} (y, x, channels) by {}{}{}, accumulator tiles of {}x{}x{}; input {}, "
-      "weights {}{}{}{}",
+      "weights {}{}{}{}{}",
       p.batch *
           (1 + ceilDiv(p.outputHeight - (isShort ? plan.firstHeight : plan.stepHeight),
                        plan.stepHeight)) *
@@ -280,7 +280,8 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
       plan.depthParts > 1 ? fmt::format(", by {} parts of the depth", plan.depthParts)
       : plan.firstTiles > 1
           ? fmt::format(", the first {} steps of channels by turns", plan.firstTiles)
-          : "");
+          : "",
+      plan.storesApart ? ", each tile stored by itself" : "");
 }
 
 // Buffers of different sizes leave gaps: a sixteenth is kept for them.

@@ -497,8 +497,15 @@ bestOf(LoweringContext &context, kernel::GroupOp group, const ConvProblem &probl
     best.insert(at, std::move(*trial));
     best.resize(std::min<size_t>(best.size(), 2));
   };
-  for (const ConvPlan &plan : plans)
+  for (const ConvPlan &plan : plans) {
     consider(plan);
+    if (tilesTogether(problem, context.machine, plan) == 1)
+      continue;
+    ConvPlan apart = plan;
+    apart.storesApart = true;
+    assess(problem, context.machine, apart);
+    consider(apart);
+  }
   if (!best.empty())
     for (const ConvPlan &plan : plansThatBeginSooner(problem, context.machine, best[0].plan))
       consider(plan);
@@ -632,9 +639,10 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
                                                const Convolution &convolution) {
   const ConvProblem &problem = convolution.problem();
   const LoweringContext::Chosen &planned = chosenFor(context, group, convolution);
-  // The tuner's plans have weights stand, whole inputs, and a tile after the other.
+  // The tuner's plans have weights stand, whole inputs, a tile after the other, and results
+  // together.
   if (!context.tuner || planned.plan.stands == Stands::Sums || planned.plan.depthParts > 1 ||
-      planned.plan.firstTiles > 1)
+      planned.plan.firstTiles > 1 || planned.plan.storesApart)
     return planned;
   const std::string signature = signatureOf(context, group);
   const ConvSpace space(problem, context.machine);

@@ -108,6 +108,7 @@ struct ConvPlan {
   int64_t firstTiles = 1; // accumulator tiles that are filled by turns while the first input comes
                           // in by parts. More than one only where a step is one accumulator tile
                           // whose weights come in as many parts or more
+  bool storesApart = false; // each accumulator tile's result by itself (tilesTogether)
   bool turns; // the inner loop runs forth and back by turns: what its end has on chip stays there
   bool inputDoubled, weightsDoubled; // room for the next tile's input and the next chunk's weights
   int64_t spadBytes, accBytes;       // needed
