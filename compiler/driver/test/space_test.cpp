@@ -27,26 +27,26 @@ TEST(Space, AnInputTileThatEarlyConstantsLeaveNoneFor) {
   EXPECT_EQ(cut.output, plain.output);
 }
 
+// The plan on `target` says so, the one on `other` does not, and both give the same.
+void expectSame(const Network &network, const char *target, const char *other, const char *phrase) {
+  const NetworkOutcome one = outcomeOf(network, target, true, "functional"),
+                       two = outcomeOf(network, other, true, "functional");
+  EXPECT_THAT(one.plan.substr(0, one.plan.find('\n')), ::testing::HasSubstr(phrase));
+  EXPECT_THAT(two.plan.substr(0, two.plan.find('\n')),
+              ::testing::Not(::testing::HasSubstr(phrase)));
+  EXPECT_EQ(one.output, two.output);
+}
+
 // Half of the weights stay while all pixels go by, and the other half takes their space.
 TEST(Space, WeightsThatGoRoundGiveWhatOthersGive) {
-  const Network network = Network(32, 32, 512).conv(512, 1, 1);
-  const NetworkOutcome round = outcomeOf(network, "edge32", true, "functional"),
-                       other = outcomeOf(network, "tiny4", true, "functional");
-  const char *const phrase = " steps of channels, then pixels";
-  EXPECT_THAT(round.plan, ::testing::HasSubstr(phrase));
-  EXPECT_EQ(other.plan.substr(0, other.plan.find('\n')).find(phrase), std::string::npos);
-  EXPECT_EQ(round.output, other.output);
+  expectSame(Network(32, 32, 512).conv(512, 1, 1), "edge32", "tiny4",
+             " steps of channels, then pixels");
 }
 
 // Of a part of the input that comes in, the array makes sums for two tiles.
 TEST(Space, TilesThatAreFilledByTurnsGiveWhatOthersGive) {
-  const Network network = Network(16, 8, 384).conv(1536, 1, 1);
-  const NetworkOutcome turns = outcomeOf(network, "edge16", true, "functional"),
-                       other = outcomeOf(network, "server128", true, "functional");
-  const char *const phrase = "steps of channels by turns";
-  EXPECT_THAT(turns.plan, ::testing::HasSubstr(phrase));
-  EXPECT_EQ(other.plan.find(phrase), std::string::npos) << other.plan;
-  EXPECT_EQ(turns.output, other.output);
+  expectSame(Network(16, 8, 384).conv(1536, 1, 1), "edge16", "server128",
+             "steps of channels by turns");
 }
 
 // The depthwise convolution itself needs none of the accumulators: its rescale gives 8 bits.
