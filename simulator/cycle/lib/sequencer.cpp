@@ -116,7 +116,7 @@ InstructionRecord *Sequencer::current() {
     oldest_ = (oldest_ + 1) % records_.size();
     *current_ = {};
   } else {
-    checkTraceLength(shared_.program, flow_.pc(), records_.size() + more_.size());
+    flow_.checkTrace(records_.size() + more_.size());
     current_ = &more_.emplace_back();
   }
   current_->pc = flow_.pc();

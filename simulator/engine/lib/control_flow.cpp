@@ -99,6 +99,50 @@ void ControlFlow::execute(const isa::DecodedInstruction &decoded, std::vector<in
   }
 }
 
+// Whether no more instructions execute than these, since loops alone repeat some.
+bool ControlFlow::endsWithin(uint64_t most) const {
+  struct Running {
+    uint64_t end, runs; // of all that it holds
+  };
+  std::vector<Running> running{{instructions_, 1}};
+  uint64_t executed = 0;
+  for (uint64_t pc = 0; pc < instructions_ && executed <= most; ++pc) {
+    while (running.back().end <= pc)
+      running.pop_back();
+    isa::DecodedInstruction decoded;
+    std::string reason;
+    if (!isa_.decode(reinterpret_cast<const uint8_t *>(program_.code.data()) +
+                         pc * static_cast<uint64_t>(isa_.instructionBytes()),
+                     decoded, reason))
+      return false;
+    const auto &instruction = isa_.instructions()[static_cast<size_t>(decoded.instruction)];
+    if (instruction.control == isa::Control::Branch)
+      return false;
+    executed += running.back().runs;
+    if (instruction.control == isa::Control::Loop) {
+      const auto runs = static_cast<uint64_t>(value(instruction, decoded, "count")) *
+                        std::min(running.back().runs, most);
+      running.push_back(
+          {pc + 1 + static_cast<uint64_t>(value(instruction, decoded, "length")), runs});
+    }
+  }
+  return executed <= most;
+}
+
+void ControlFlow::checkTrace(size_t records) {
+  constexpr size_t usual = size_t(1) << 23, most = 2 * usual;
+  if (records < usual)
+    return;
+  if (!mayGoOn_)
+    mayGoOn_ = endsWithin(most);
+  if (!*mayGoOn_ || records >= most)
+    fault(
+        program_, pc_,
+        fmt::format("the program has executed {} instructions, the most a trace holds, and goes on",
+                    records),
+        "check that its loops end, or stop it with --max-cycles");
+}
+
 void ControlFlow::advance(std::vector<int64_t> &base) {
   jumped_ = false;
   fallTo(pc_ + 1, base);

@@ -22,14 +22,4 @@ void fault(const Program &program, uint64_t pc, const std::string &message, cons
       UserError({program.file, 0, 0, describeInstruction(program, pc)}, message, fix), pc, cause);
 }
 
-void checkTraceLength(const Program &program, uint64_t pc, size_t records) {
-  constexpr size_t most = size_t(1) << 24;
-  if (records >= most)
-    fault(
-        program, pc,
-        fmt::format("the program has executed {} instructions, the most a trace holds, and goes on",
-                    most),
-        "check that its loops end, or stop it with --max-cycles");
-}
-
 } // namespace tilewright

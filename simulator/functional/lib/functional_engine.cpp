@@ -179,7 +179,7 @@ private:
   size_t newRecord() {
     if (!options_.trace)
       return 0;
-    checkTraceLength(program_, flow_.pc(), record_.trace.size());
+    flow_.checkTrace(record_.trace.size());
     record_.trace.emplace_back();
     record_.trace.back().pc = flow_.pc();
     return record_.trace.size() - 1;

@@ -405,7 +405,7 @@ TEST(FunctionalEngine, StopsAProgramThatDoesNotEndBeforeItsTraceFillsTheMemory) 
   EXPECT_THAT(
       failure(assembled("again: branch rs=x0, negate=0, offset=again\nhalt\n")),
       HasSubstr(
-          "instruction 0: error: the program has executed 16777216 instructions, the most a trace "
+          "instruction 0: error: the program has executed 8388608 instructions, the most a trace "
           "holds, and goes on\n  fix: check that its loops end, or stop it with --max-cycles"));
 }
 

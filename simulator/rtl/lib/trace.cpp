@@ -61,7 +61,7 @@ const isa::DecodedInstruction &Trace::decode(uint64_t pc) {
 Trace::Entry &Trace::entry(uint32_t id) {
   if (id == firstId_ + entries_.size() && id == nextId_) {
     if (keep_)
-      checkTraceLength(program_, flow_.pc(), entries_.size());
+      flow_.checkTrace(entries_.size());
     entries_.emplace_back();
     entries_.back().record.pc = flow_.pc();
   }

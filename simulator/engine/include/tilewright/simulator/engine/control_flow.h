@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace tilewright {
@@ -33,6 +34,9 @@ public:
   void advance(std::vector<int64_t> &base);
   // What follows the instruction at `pc`, if that changes nothing and the loops are as they are.
   uint64_t predictedAfter(uint64_t pc) const;
+  // Ends a run whose trace holds `records` and would grow beyond 1 GiB, or 2 GiB where it is known
+  // to end before: a program that does not is told so before memory runs out.
+  void checkTrace(size_t records);
   // The last instruction was a branch that was taken, or a loop that was skipped.
   bool jumped() const { return jumped_; }
 
@@ -49,6 +53,7 @@ private:
   void goTo(uint64_t target);
   static void step(const Loop &loop, std::vector<int64_t> &base);
   void fallTo(uint64_t next, std::vector<int64_t> &base);
+  bool endsWithin(uint64_t most) const;
 
   const isa::Isa &isa_;
   const Program &program_;
@@ -56,7 +61,8 @@ private:
   uint64_t pc_ = 0;
   size_t depth_ = 0;
   bool jumped_ = false;
-  std::vector<Loop> loops_; // the first depth_ are running
+  std::optional<bool> mayGoOn_; // beyond the usual length of a trace
+  std::vector<Loop> loops_;     // the first depth_ are running
 };
 
 } // namespace tilewright

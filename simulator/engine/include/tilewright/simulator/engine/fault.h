@@ -34,8 +34,4 @@ private:
 [[noreturn]] void fault(const Program &program, uint64_t pc, const std::string &message,
                         const std::string &fix = "", FaultCause cause = FaultCause::Illegal);
 
-// Ends a run whose trace holds `records` and would grow beyond 1 GiB: a program that does not end
-// is told so before memory runs out.
-void checkTraceLength(const Program &program, uint64_t pc, size_t records);
-
 } // namespace tilewright
