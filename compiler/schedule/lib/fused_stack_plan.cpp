@@ -848,12 +848,27 @@ static std::vector<FusedStackPlan> planOneWay(const FusedStackProblem &p, const 
   return chosen;
 }
 
+// Plans whose tail comes last and others in turn, each the best ones first: estimates of the two
+// kinds cannot be compared closely.
+static std::vector<FusedStackPlan> inTurn(const std::vector<FusedStackPlan> &plans) {
+  std::array<std::vector<FusedStackPlan>, 2> kinds;
+  for (const FusedStackPlan &plan : plans)
+    kinds[plan.tailComesLast].push_back(plan);
+  std::vector<FusedStackPlan> turns;
+  const size_t first = !plans.empty() && plans.front().tailComesLast;
+  for (size_t i = 0; turns.size() < plans.size(); ++i)
+    for (const size_t kind : {first, 1 - first})
+      if (i < kinds[kind].size())
+        turns.push_back(kinds[kind][i]);
+  return turns;
+}
+
 // Where an instruction slides windows, what would be done without it is tried, too.
 std::vector<FusedStackPlan> planFusedStack(const FusedStackProblem &p, const ConvMachine &m,
                                            size_t most) {
   std::vector<FusedStackPlan> plans = planOneWay(p, m, most);
   if (!p.sliding)
-    return plans;
+    return inTurn(plans);
   FusedStackProblem without = p;
   without.sliding.reset();
   for (const FusedStackPlan &plan : planOneWay(without, m, most))
@@ -870,7 +885,7 @@ std::vector<FusedStackPlan> planFusedStack(const FusedStackProblem &p, const Con
   };
   std::sort(plans.begin(), plans.end(),
             [&](const FusedStackPlan &a, const FusedStackPlan &b) { return key(a) < key(b); });
-  return plans;
+  return inTurn(plans);
 }
 
 } // namespace tilewright

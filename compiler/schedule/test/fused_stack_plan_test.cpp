@@ -263,6 +263,21 @@ TEST(FusedStackPlan, ATailComesLastWhereARowOfItsSumsDoesNotFit) {
   EXPECT_GT(parted, 0u);
 }
 
+// Neither kind of plans keeps the other one from being tried out.
+TEST(FusedStackPlan, PlansWhoseTailComesLastAndOthersTakeTurns) {
+  FusedStackProblem p = block(3, 1);
+  p.head.reset();
+  const std::vector<FusedStackPlan> plans = planFusedStack(p, machine(), 100);
+  const int64_t last =
+      llvm::count_if(plans, [](const FusedStackPlan &plan) { return plan.tailComesLast; });
+  const auto turns = static_cast<size_t>(std::min(last, static_cast<int64_t>(plans.size()) - last));
+  ASSERT_GT(turns, 2u);
+  for (size_t i = 0; i < turns; ++i)
+    EXPECT_NE(plans[2 * i].tailComesLast, plans[2 * i + 1].tailComesLast) << i;
+  for (const FusedStackPlan &plan : plans)
+    EXPECT_LE(plans.front().estimatedCycles, plan.estimatedCycles);
+}
+
 // Behind a head it is tried out in refinement alone.
 TEST(FusedStackPlan, ATailBehindAHeadComesLastInRefinement) {
   FusedStackProblem p = block(3, 1);
