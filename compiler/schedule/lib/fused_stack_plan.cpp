@@ -302,10 +302,12 @@ private:
     const int64_t input =
         std::min(h.height, inputExtent(rows, h.strideY, h.kernelHeight, h.dilationY)) * h.width *
         h.inputChannels;
-    // Rows that the stripe before has as well are copied where loads take an element a cycle.
-    const int64_t loaded = h.inputScattered && m_.mayGather && !isFirst_
-                               ? std::min(input, rows * h.strideY * h.width * h.inputChannels)
-                               : input;
+    // Rows that the stripe before has as well are copied where loads take an element a cycle, if
+    // its input is still there.
+    const bool copiesRows =
+        h.inputScattered && m_.mayGather && !isFirst_ && copies(Copies::Inputs) > 1;
+    const int64_t loaded =
+        copiesRows ? std::min(input, rows * h.strideY * h.width * h.inputChannels) : input;
     const double inputTime = inputCycles(h, m_, loaded);
     const Gathered windows = gathered(h, m_, plan_.headMerge, tileRows, h.outputWidth);
     take(vector_,

@@ -59,7 +59,8 @@ class Blocks : public ::testing::TestWithParam<std::pair<int64_t, int64_t>> {};
 
 } // namespace
 
-// Where the vector unit copies, those that the stripe before has are not loaded again.
+// Where the vector unit copies, those that the stripe before has are not loaded again, unless that
+// one's input makes way for them.
 TEST(ScatteredInput, RowsThatTwoStripesReadAreLoadedOnce) {
   FusedStackProblem p = block(3, 1);
   p.head->inputScattered = true;
@@ -74,6 +75,8 @@ TEST(ScatteredInput, RowsThatTwoStripesReadAreLoadedOnce) {
     return plan.estimatedCycles;
   };
   EXPECT_LT(cyclesOn(copies), cyclesOn(loads));
+  plan.copies[static_cast<size_t>(Copies::Inputs)] = 1;
+  EXPECT_EQ(cyclesOn(copies), cyclesOn(loads));
 }
 
 // Each row of the window's input that a stripe's taps touch is made, and no row outside the tensor.
