@@ -302,10 +302,12 @@ private:
     const int64_t input =
         std::min(h.height, inputExtent(rows, h.strideY, h.kernelHeight, h.dilationY)) * h.width *
         h.inputChannels;
-    // Rows that the stripe before has as well are copied where loads take an element a cycle.
-    const int64_t loaded = h.inputScattered && m_.mayGather && !isFirst_
-                               ? std::min(input, rows * h.strideY * h.width * h.inputChannels)
-                               : input;
+    // Rows that the stripe before has as well are copied where loads take an element a cycle, if
+    // its input is still there.
+    const bool copiesRows =
+        h.inputScattered && m_.mayGather && !isFirst_ && copies(Copies::Inputs) > 1;
+    const int64_t loaded =
+        copiesRows ? std::min(input, rows * h.strideY * h.width * h.inputChannels) : input;
     const double inputTime = inputCycles(h, m_, loaded);
     const Gathered windows = gathered(h, m_, plan_.headMerge, tileRows, h.outputWidth);
     take(vector_,
@@ -848,12 +850,27 @@ static std::vector<FusedStackPlan> planOneWay(const FusedStackProblem &p, const 
   return chosen;
 }
 
+// Plans whose tail comes last and others in turn, each the best ones first: estimates of the two
+// kinds cannot be compared closely.
+static std::vector<FusedStackPlan> inTurn(const std::vector<FusedStackPlan> &plans) {
+  std::array<std::vector<FusedStackPlan>, 2> kinds;
+  for (const FusedStackPlan &plan : plans)
+    kinds[plan.tailComesLast].push_back(plan);
+  std::vector<FusedStackPlan> turns;
+  const size_t first = !plans.empty() && plans.front().tailComesLast;
+  for (size_t i = 0; turns.size() < plans.size(); ++i)
+    for (const size_t kind : {first, 1 - first})
+      if (i < kinds[kind].size())
+        turns.push_back(kinds[kind][i]);
+  return turns;
+}
+
 // Where an instruction slides windows, what would be done without it is tried, too.
 std::vector<FusedStackPlan> planFusedStack(const FusedStackProblem &p, const ConvMachine &m,
                                            size_t most) {
   std::vector<FusedStackPlan> plans = planOneWay(p, m, most);
   if (!p.sliding)
-    return plans;
+    return inTurn(plans);
   FusedStackProblem without = p;
   without.sliding.reset();
   for (const FusedStackPlan &plan : planOneWay(without, m, most))
@@ -870,7 +887,7 @@ std::vector<FusedStackPlan> planFusedStack(const FusedStackProblem &p, const Con
   };
   std::sort(plans.begin(), plans.end(),
             [&](const FusedStackPlan &a, const FusedStackPlan &b) { return key(a) < key(b); });
-  return plans;
+  return inTurn(plans);
 }
 
 } // namespace tilewright

@@ -59,7 +59,8 @@ class Blocks : public ::testing::TestWithParam<std::pair<int64_t, int64_t>> {};
 
 } // namespace
 
-// Where the vector unit copies, those that the stripe before has are not loaded again.
+// Where the vector unit copies, those that the stripe before has are not loaded again, unless that
+// one's input makes way for them.
 TEST(ScatteredInput, RowsThatTwoStripesReadAreLoadedOnce) {
   FusedStackProblem p = block(3, 1);
   p.head->inputScattered = true;
@@ -74,6 +75,8 @@ TEST(ScatteredInput, RowsThatTwoStripesReadAreLoadedOnce) {
     return plan.estimatedCycles;
   };
   EXPECT_LT(cyclesOn(copies), cyclesOn(loads));
+  plan.copies[static_cast<size_t>(Copies::Inputs)] = 1;
+  EXPECT_EQ(cyclesOn(copies), cyclesOn(loads));
 }
 
 // Each row of the window's input that a stripe's taps touch is made, and no row outside the tensor.
@@ -261,6 +264,21 @@ TEST(FusedStackPlan, ATailComesLastWhereARowOfItsSumsDoesNotFit) {
     parted += plan.tailComesLast;
   }
   EXPECT_GT(parted, 0u);
+}
+
+// Neither kind of plans keeps the other one from being tried out.
+TEST(FusedStackPlan, PlansWhoseTailComesLastAndOthersTakeTurns) {
+  FusedStackProblem p = block(3, 1);
+  p.head.reset();
+  const std::vector<FusedStackPlan> plans = planFusedStack(p, machine(), 100);
+  const int64_t last =
+      llvm::count_if(plans, [](const FusedStackPlan &plan) { return plan.tailComesLast; });
+  const auto turns = static_cast<size_t>(std::min(last, static_cast<int64_t>(plans.size()) - last));
+  ASSERT_GT(turns, 2u);
+  for (size_t i = 0; i < turns; ++i)
+    EXPECT_NE(plans[2 * i].tailComesLast, plans[2 * i + 1].tailComesLast) << i;
+  for (const FusedStackPlan &plan : plans)
+    EXPECT_LE(plans.front().estimatedCycles, plan.estimatedCycles);
 }
 
 // Behind a head it is tried out in refinement alone.
