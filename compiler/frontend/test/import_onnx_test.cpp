@@ -11,6 +11,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 namespace tilewright {
 
 namespace {
@@ -109,6 +112,26 @@ TEST_F(ImportOnnx, KnowsWhichOperatorsGiveConstants) {
   for (const ModelOperator &each : modelOperators(*module_))
     constant.push_back(each.isConstant);
   EXPECT_THAT(constant, ElementsAre(true, true, true, false));
+}
+
+// What it is added to stays far above.
+TEST_F(ImportOnnx, TakesMinusInfinityOfAMaskAsANumber) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  auto added = [&](float value) {
+    return ModelBuilder()
+        .input("x", {2, 3})
+        .floats("m", {2, 3}, value)
+        .node("Add", {"x", "m"}, {"y"})
+        .output("y");
+  };
+  mlir::func::FuncOp main = import(added(-infinity));
+  mlir::DenseElementsAttr mask;
+  main.walk([&](tosa::ConstOp op) { mask = llvm::cast<mlir::DenseElementsAttr>(op.getValues()); });
+  for (const float value : mask.getValues<float>()) {
+    EXPECT_TRUE(std::isfinite(2 * value));
+    EXPECT_LT(value, -1e30f);
+  }
+  EXPECT_THROW(import(added(infinity)), UserError);
 }
 
 TEST_F(ImportOnnx, FoldsShapeArithmeticAway) {

@@ -71,7 +71,7 @@ mlir::Value inverse(NodeImporter &node, size_t input) {
 } // namespace
 
 static void buildAdd(NodeImporter &node) {
-  node.setResult(node.tosa().add(node.floatValue(0), node.floatValue(1)));
+  node.setResult(node.tosa().add(node.maskedValue(0), node.maskedValue(1)));
 }
 
 static void foldAdd(NodeImporter &node) {

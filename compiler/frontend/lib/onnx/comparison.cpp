@@ -71,7 +71,7 @@ static void foldNot(NodeImporter &node) {
 
 static void buildWhere(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
-  mlir::Value a = node.floatValue(1), b = node.floatValue(2), condition;
+  mlir::Value a = node.maskedValue(1), b = node.maskedValue(2), condition;
   if (const Tensor *known = node.constant(0)) {
     // As a comparison of a float constant, which folds away.
     mlir::Value mask = tosa.constant(castTensor(*known, DType::F32));

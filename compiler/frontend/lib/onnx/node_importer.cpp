@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <limits>
 #include <stdexcept>
 
 namespace tilewright::onnx_import {
@@ -48,6 +49,20 @@ mlir::Value NodeImporter::floatValue(size_t input) {
     fail(fmt::format("input '{}' is of bool; only float32 is computed with",
                      escape(node_.inputs[input])));
   return result;
+}
+
+mlir::Value NodeImporter::maskedValue(size_t input) {
+  const Operand &found = operand(input);
+  if (found.value || found.constant->dtype != DType::F32)
+    return floatValue(input);
+  constexpr float least = -std::numeric_limits<float>::infinity();
+  Tensor finite = *found.constant;
+  float *const begin = finite.data<float>(), *const end = begin + finite.elements();
+  if (std::find(begin, end, least) == end)
+    return floatValue(input);
+  std::replace(begin, end, least, std::numeric_limits<float>::lowest() / 4);
+  checkFinite(finite, input);
+  return tosa_.constant(finite);
 }
 
 mlir::Value NodeImporter::floatValue(size_t input, const Shape &shape) {
