@@ -28,11 +28,16 @@ static Value createList(OpBuilder &builder, Location location, unsigned bits,
 }
 
 // x in another width or clamped, without scaling.
+static kernel::RescaleOp createIdentity(Location location, Type type, Value x, int64_t lo,
+                                        int64_t hi, OpBuilder &builder) {
+  Value multiplier = createList(builder, location, 32, identity.multiplier);
+  Value shift = createList(builder, location, 8, identity.shift);
+  return kernel::RescaleOp::create(builder, location, type, x, multiplier, shift, 0, 0, lo, hi,
+                                   false);
+}
+
 static Selected createIdentity(Operation *op, Value x, int64_t lo, int64_t hi, OpBuilder &builder) {
-  Value multiplier = createList(builder, op->getLoc(), 32, identity.multiplier);
-  Value shift = createList(builder, op->getLoc(), 8, identity.shift);
-  return kernel::RescaleOp::create(builder, op->getLoc(), op->getResult(0).getType(), x, multiplier,
-                                   shift, 0, 0, lo, hi, false);
+  return createIdentity(op->getLoc(), op->getResult(0).getType(), x, lo, hi, builder);
 }
 
 Selected selectRescale(tosa::RescaleOp op, OpBuilder &builder) {
@@ -137,10 +142,22 @@ static Selected selectUnary(Operation *op, kernel::UnaryFunction function, OpBui
 static Selected selectReduction(Operation *op, kernel::ReduceFunction function,
                                 OpBuilder &builder) {
   Value input = op->getOperand(0);
-  if (!hasElement(input, 32) && !(kernel::infoOf(function).isNarrow && hasElement(input, 8)))
+  const bool isNarrow = kernel::infoOf(function).isNarrow;
+  if (!hasElement(input, 32) && !(isNarrow && isScalable(input)))
     return unsupported(op, "reductions of " + elementName(input) + " are not supported yet");
-  return kernel::ReduceOp::create(builder, op->getLoc(), op->getResult(0).getType(), input,
-                                  function, op->getAttrOfType<IntegerAttr>("axis").getInt());
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  auto reduce = [&](Value x) {
+    auto reduced = type.clone(cast<RankedTensorType>(x.getType()).getElementType());
+    return kernel::ReduceOp::create(builder, op->getLoc(), reduced, x, function,
+                                    op->getAttrOfType<IntegerAttr>("axis").getInt());
+  };
+  if (!hasElement(input, 16))
+    return reduce(input);
+  // Instructions reduce 8 and 32 bits: the greatest of 16 is that of their 32, and fits again.
+  Value wide = createIdentity(op->getLoc(),
+                              cast<RankedTensorType>(input.getType()).clone(builder.getI32Type()),
+                              input, lowest(32), highest(32), builder);
+  return createIdentity(op, reduce(wide), lowest(16), highest(16), builder);
 }
 
 Selected selectFunction(Operation *op, OpBuilder &builder) {

@@ -246,6 +246,15 @@ TEST(TosaToKernel, UnaryOperatorsAndReductions) {
       HasSubstr("kernel.binary sub %0, %arg0 {shift = 0 : i64} : (tensor<1xi32>, tensor<2xi32>)"));
 }
 
+// Instructions reduce 8 and 32 bits.
+TEST(TosaToKernel, ReductionsOf16BitsAreOf32) {
+  const std::string module =
+      selected("%a: tensor<2x3xi16>", "tensor<1x3xi16>",
+               "%o = tosa.reduce_max %a {axis = 0 : i32} : (tensor<2x3xi16>) -> tensor<1x3xi16>");
+  EXPECT_THAT(module, HasSubstr("kernel.reduce max %2 {axis = 0 : i64} : (tensor<2x3xi32>) -> "
+                                "tensor<1x3xi32>"));
+}
+
 TEST(TosaToKernel, UnknownOperatorsAreNamed) {
   EXPECT_EQ(rejected("%a: tensor<2xi32>", "tensor<2xi32>",
                      "%o = tosa.bitwise_not %a : (tensor<2xi32>) -> tensor<2xi32>"),
