@@ -225,8 +225,8 @@ private:
     });
   }
 
-  // Whether what a sequence gives had better wait in memory than what it is made of: of a product of
-  // activations, both would wait for the products in between.
+  // Whether what a sequence gives had better wait in memory than what it is made of: of a product
+  // of activations, both would wait for the products in between.
   bool waits(Value given, size_t sequence) const {
     const Sequence &giver = sequences_[sequence];
     if (giver.products == products_)

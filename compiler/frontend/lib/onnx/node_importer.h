@@ -40,7 +40,8 @@ public:
   mlir::Value value(size_t input);      // as an SSA value; float32, or i1
   mlir::Value floatValue(size_t input); // as a float32 SSA value
   // The same, of what may leave out elements of a row: minus infinity in a constant is a number so
-  // far below all others that it counts for nothing in a softmax, and that two of them can be added.
+  // far below all others that it counts for nothing in a softmax, and that two of them can be
+  // added.
   mlir::Value maskedValue(size_t input);
   // The same in another shape, in which alone a constant then stands.
   mlir::Value floatValue(size_t input, const Shape &shape);
