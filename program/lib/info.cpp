@@ -107,12 +107,10 @@ static Json parse(const std::string &path, const std::string &section, std::stri
   }
 }
 
-static DType dtypeNamed(const Object &object, const char *key) {
-  std::string text = object.text(key);
-  for (DType type : {DType::Bool, DType::I8, DType::U8, DType::I16, DType::U16, DType::I32,
-                     DType::U32, DType::I64, DType::U64, DType::F16, DType::F32, DType::F64})
-    if (text == name(type))
-      return type;
+static DType readType(const Object &object, const char *key) {
+  const std::string text = object.text(key);
+  if (const std::optional<DType> type = dtypeNamed(text))
+    return *type;
   object.failKey(key, fmt::format("is no element type: '{}'", escape(text)));
 }
 
@@ -134,7 +132,7 @@ static OrderedJson tensorJson(const TensorInfo &tensor) {
 static TensorInfo readTensor(const Object &object) {
   TensorInfo tensor;
   tensor.name = object.text("name");
-  tensor.dtype = dtypeNamed(object, "dtype");
+  tensor.dtype = readType(object, "dtype");
   const Json &shape = object.array("shape");
   if (shape.size() > maxRank)
     object.failKey("shape",

@@ -26,6 +26,18 @@ constexpr TypeRow types[] = {
     {DType::U32, "uint32", "<u4", 4},  {DType::I64, "int64", "<i8", 8},
     {DType::U64, "uint64", "<u8", 8},  {DType::F16, "float16", "<f2", 2},
     {DType::F32, "float32", "<f4", 4}, {DType::F64, "float64", "<f8", 8},
+    // What is read is of the first type that a header's text fits.
+    {DType::BF16, "bfloat16", "<u2", 2},
+    {DType::F8E4M3FN, "float8e4m3fn", "|u1", 1},
+    {DType::F8E4M3FNUZ, "float8e4m3fnuz", "|u1", 1},
+    {DType::F8E5M2, "float8e5m2", "|u1", 1},
+    {DType::F8E5M2FNUZ, "float8e5m2fnuz", "|u1", 1},
+    {DType::F8E8M0, "float8e8m0", "|u1", 1},
+    {DType::F4E2M1, "float4e2m1", "|u1", 1},
+    {DType::I4, "int4", "|i1", 1},
+    {DType::U4, "uint4", "|u1", 1},
+    {DType::I2, "int2", "|i1", 1},
+    {DType::U2, "uint2", "|u1", 1},
 };
 
 const TypeRow &rowOf(DType dtype) {
@@ -209,6 +221,13 @@ uint64_t withHeader(uint64_t limit) { return limit + (uint64_t(1) << 20); }
 int64_t byteSize(DType type) { return rowOf(type).bytes; }
 
 const char *name(DType type) { return rowOf(type).name; }
+
+std::optional<DType> dtypeNamed(std::string_view name) {
+  for (const TypeRow &row : types)
+    if (name == row.name)
+      return row.dtype;
+  return std::nullopt;
+}
 
 int64_t Tensor::elements() const {
   int64_t count = 1;

@@ -34,8 +34,9 @@ Type typeOf(DType type, MLIRContext *context) {
     return Float32Type::get(context);
   case DType::F64:
     return Float64Type::get(context);
+  default:
+    llvm_unreachable("no type of a program's tensor");
   }
-  llvm_unreachable("no element type");
 }
 
 std::optional<DType> dtypeOf(Type type) {

@@ -1,7 +1,7 @@
 // Values that exist at import only: constants, shapes, and their conversions.
 #include "operators.h"
 
-#include "size_limits.h"
+#include "tilewright/onnx/size_limits.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 // DepthToSpace and SpaceToDepth: channels against rows and columns.
 #include "operators.h"
-#include "size_limits.h"
+#include "tilewright/compiler/tosa/limits.h"
+#include "tilewright/onnx/size_limits.h"
 
 #include <fmt/format.h>
 

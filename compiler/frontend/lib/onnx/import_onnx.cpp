@@ -3,8 +3,8 @@
 #include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/compiler/tosa/model_operators.h"
 
-#include "model.h"
 #include "operators.h"
+#include "tilewright/onnx/model.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -37,11 +37,11 @@ private:
     throw UserError({path_, 0, 0, subject}, message, fix);
   }
   void checkOptions(const Model &model) const;
-  Shape boundShape(const GraphInput &input) const;
+  Shape boundShape(const GraphValue &input) const;
   void checkDeclared(const Shape &declared, const Shape &shape, const std::string &subject) const;
   void checkDeclaredValues(const Model &model, const Node &node) const;
   void importNode(const Node &node, int64_t opset);
-  mlir::Value output(const GraphOutput &declared);
+  mlir::Value output(const GraphValue &declared);
 
   std::string path_;
   const ImportOptions &options_;
@@ -60,9 +60,16 @@ std::string formatDeclared(const Shape &shape) {
   return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, "x"));
 }
 
+// Half precision is a form of storage to the importer: every value of it is one of float32.
+ConstantTensor widened(const ConstantTensor &tensor) {
+  if (tensor->dtype != DType::F16 && tensor->dtype != DType::BF16)
+    return tensor;
+  return std::make_shared<const Tensor>(castTensor(*tensor, DType::F32));
+}
+
 // The nodes that the outputs depend on.
 std::vector<bool> neededNodes(const Model &model, std::set<std::string> &used) {
-  for (const GraphOutput &output : model.outputs)
+  for (const GraphValue &output : model.outputs)
     used.insert(output.name);
   std::vector<bool> needed(model.nodes.size());
   for (size_t i = model.nodes.size(); i-- > 0;) {
@@ -91,7 +98,7 @@ bool isConstant(const Node &node, const ValueMap &values) {
 std::vector<ModelOperator> operatorsOf(const Model &model, const std::vector<bool> &needed,
                                        const ValueMap &values) {
   std::map<std::string, int64_t> producers;
-  for (const GraphInput &input : model.inputs)
+  for (const GraphValue &input : model.inputs)
     producers[input.name] = modelInput;
   for (const auto &[name, tensor] : model.initializers)
     producers.erase(name);
@@ -112,7 +119,7 @@ std::vector<ModelOperator> operatorsOf(const Model &model, const std::vector<boo
 
 void GraphImporter::checkOptions(const Model &model) const {
   std::vector<std::string> names;
-  for (const GraphInput &input : model.inputs)
+  for (const GraphValue &input : model.inputs)
     names.push_back(input.name);
   for (const auto &[name, shape] : options_.shapes) {
     if (std::find(names.begin(), names.end(), name) != names.end())
@@ -123,7 +130,7 @@ void GraphImporter::checkOptions(const Model &model) const {
   }
 }
 
-Shape GraphImporter::boundShape(const GraphInput &input) const {
+Shape GraphImporter::boundShape(const GraphValue &input) const {
   std::string subject = fmt::format("input '{}'", escape(input.name));
   if (input.type != "float")
     fail(subject, fmt::format("inputs of {} are not supported; only float32 is", input.type));
@@ -172,13 +179,17 @@ void GraphImporter::importNode(const Node &node, int64_t opset) {
     if (fold && op->build && constant->dtype == DType::F32)
       fold = static_cast<int64_t>(constant->bytes.size()) <= eagerFoldBytes;
   }
-  if (fold)
+  if (fold) {
     op->fold(importer);
-  else if (op->build)
+    for (const std::string &output : node.outputs)
+      if (auto value = values_.find(output); value != values_.end() && value->second.constant)
+        value->second.constant = widened(value->second.constant);
+  } else if (op->build) {
     op->build(importer);
-  else
+  } else {
     importer.fail(fmt::format("operator {} is supported only where its inputs are known at import",
                               op->name));
+  }
 }
 
 // A model that declares another shape than it computes is damaged, or bound to a shape that it was
@@ -205,7 +216,7 @@ void GraphImporter::checkDeclaredValues(const Model &model, const Node &node) co
   }
 }
 
-mlir::Value GraphImporter::output(const GraphOutput &declared) {
+mlir::Value GraphImporter::output(const GraphValue &declared) {
   const std::string &name = declared.name;
   std::string subject = fmt::format("output '{}'", escape(name));
   Operand &operand = values_.at(name);
@@ -234,7 +245,7 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
   mlir::Location unknown = builder_.getUnknownLoc();
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(unknown);
   std::vector<mlir::Type> inputTypes;
-  for (const GraphInput &input : model.inputs) {
+  for (const GraphValue &input : model.inputs) {
     tosa_.at(unknown, {path_, 0, 0, fmt::format("input '{}'", escape(input.name))});
     inputTypes.push_back(tosa_.floatType(boundShape(input)));
   }
@@ -247,7 +258,7 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
     values_[model.inputs[i].name] = {nullptr, body->getArgument(i)};
   }
   for (const auto &[name, tensor] : model.initializers)
-    values_[name] = {tensor, {}};
+    values_[name] = {widened(tensor), {}};
 
   builder_.setInsertionPointToEnd(body);
   for (size_t i = 0; i < model.nodes.size(); ++i) {
@@ -263,7 +274,7 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
 
   std::vector<mlir::Value> results;
   std::vector<mlir::Type> resultTypes;
-  for (const GraphOutput &declared : model.outputs) {
+  for (const GraphValue &declared : model.outputs) {
     results.push_back(output(declared));
     resultTypes.push_back(results.back().getType());
   }

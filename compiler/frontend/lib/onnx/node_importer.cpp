@@ -1,6 +1,6 @@
 #include "node_importer.h"
 
-#include "size_limits.h"
+#include "tilewright/onnx/size_limits.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,21 +12,12 @@ namespace tilewright::onnx_import {
 
 NodeImporter::NodeImporter(const Node &node, int64_t opset, const SourceLocation &location,
                            ValueMap &values, FloatBuilder &builder, int64_t &foldedBytes)
-    : node_(node), opset_(opset), location_(location), values_(values), tosa_(builder),
-      foldedBytes_(foldedBytes) {}
-
-void NodeImporter::fail(const std::string &message, const std::string &fix) const {
-  throw UserError(location_, message, fix);
-}
-
-bool NodeImporter::has(size_t input) const {
-  return input < node_.inputs.size() && !node_.inputs[input].empty();
-}
+    : NodeView(node, opset, location), values_(values), tosa_(builder), foldedBytes_(foldedBytes) {}
 
 const Operand &NodeImporter::operand(size_t input) const {
-  auto found = has(input) ? values_.find(node_.inputs[input]) : values_.end();
+  auto found = has(input) ? values_.find(node().inputs[input]) : values_.end();
   if (found == values_.end())
-    throw std::logic_error(fmt::format("{} has no input {}", node_.describe(), input));
+    throw std::logic_error(fmt::format("{} has no input {}", node().describe(), input));
   return found->second;
 }
 
@@ -36,10 +27,10 @@ mlir::Value NodeImporter::value(size_t input) {
     return found.value;
   if (found.constant->dtype != DType::F32)
     fail(fmt::format("input '{}' is of {}; only float32 is computed with",
-                     escape(node_.inputs[input]), name(found.constant->dtype)));
+                     escape(node().inputs[input]), name(found.constant->dtype)));
   checkFinite(*found.constant, input);
   mlir::Value value = tosa_.constant(*found.constant);
-  values_[node_.inputs[input]].value = value;
+  values_[node().inputs[input]].value = value;
   return value;
 }
 
@@ -47,7 +38,7 @@ mlir::Value NodeImporter::floatValue(size_t input) {
   mlir::Value result = value(input);
   if (!mlir::getElementTypeOrSelf(result).isF32())
     fail(fmt::format("input '{}' is of bool; only float32 is computed with",
-                     escape(node_.inputs[input])));
+                     escape(node().inputs[input])));
   return result;
 }
 
@@ -81,7 +72,7 @@ const Tensor &NodeImporter::known(size_t input, const char *what) const {
   if (!tensor)
     fail(fmt::format("its {}, '{}', depends on the data: only values that are known at import are "
                      "supported",
-                     what, escape(node_.inputs[input])));
+                     what, escape(node().inputs[input])));
   return *tensor;
 }
 
@@ -94,21 +85,21 @@ void NodeImporter::checkFinite(const Tensor &tensor, size_t input) const {
   for (size_t i = index.size(); i-- > 0; rest /= tensor.shape[i])
     index[i] = rest % tensor.shape[i];
   fail(fmt::format("input '{}' holds {} at [{}]; only finite numbers are computed with",
-                   escape(node_.inputs[input]), floatAt(tensor, *found), fmt::join(index, ", ")),
+                   escape(node().inputs[input]), floatAt(tensor, *found), fmt::join(index, ", ")),
        "repair the model, or export it again");
 }
 
 void NodeImporter::checkVector(size_t input, const char *what) const {
   if (rank(input) != 1)
     fail(fmt::format("its {}, '{}', should be a list, and has the shape {}", what,
-                     escape(node_.inputs[input]), formatShape(shape(input))));
+                     escape(node().inputs[input]), formatShape(shape(input))));
 }
 
 void NodeImporter::checkScalar(size_t input, const char *what) const {
   Shape given = shape(input);
   if (!given.empty() && given != Shape{1})
     fail(fmt::format("its {}, '{}', should be one number, and has the shape {}", what,
-                     escape(node_.inputs[input]), formatShape(given)));
+                     escape(node().inputs[input]), formatShape(given)));
 }
 
 std::vector<int64_t> NodeImporter::integers(size_t input, const char *what) const {
@@ -138,83 +129,15 @@ float NodeImporter::scalar(size_t input, const char *what) const {
 }
 
 bool NodeImporter::allKnown() const {
-  for (size_t i = 0; i < node_.inputs.size(); ++i)
+  for (size_t i = 0; i < node().inputs.size(); ++i)
     if (has(i) && !constant(i))
       return false;
   return true;
 }
 
-template <typename T> const T *NodeImporter::attribute(const std::string &name) const {
-  auto found = node_.attributes.find(name);
-  return found == node_.attributes.end() ? nullptr : &std::get<T>(found->second);
-}
-
-int64_t NodeImporter::integer(const std::string &name, int64_t fallback) const {
-  const int64_t *value = attribute<int64_t>(name);
-  return value ? *value : fallback;
-}
-
-bool NodeImporter::flag(const std::string &name, bool fallback) const {
-  int64_t value = integer(name, fallback);
-  if (value != 0 && value != 1)
-    fail(fmt::format("attribute '{}' is {}, and should be 0 or 1", name, value));
-  return value != 0;
-}
-
-float NodeImporter::number(const std::string &name, float fallback) const {
-  const float *value = attribute<float>(name);
-  return value ? *value : fallback;
-}
-
-std::string NodeImporter::text(const std::string &name, const std::string &fallback) const {
-  const std::string *value = attribute<std::string>(name);
-  return value ? *value : fallback;
-}
-
-std::string NodeImporter::choice(const std::string &name,
-                                 const std::vector<std::string> &choices) const {
-  std::string value = text(name, choices.front());
-  if (std::find(choices.begin(), choices.end(), value) == choices.end())
-    fail(fmt::format("attribute '{}' is '{}', and should be {}", name, escape(value),
-                     fmt::join(choices, " or ")));
-  return value;
-}
-
-std::vector<int64_t> NodeImporter::integers(const std::string &name,
-                                            const std::vector<int64_t> &fallback) const {
-  const auto *value = attribute<std::vector<int64_t>>(name);
-  return value ? *value : fallback;
-}
-
-std::vector<float> NodeImporter::numbers(const std::string &name,
-                                         const std::vector<float> &fallback) const {
-  const auto *value = attribute<std::vector<float>>(name);
-  return value ? *value : fallback;
-}
-
-ConstantTensor NodeImporter::tensor(const std::string &name) const {
-  const ConstantTensor *value = attribute<ConstantTensor>(name);
-  return value ? *value : nullptr;
-}
-
-int64_t NodeImporter::axis(int64_t axis, int64_t rank) const {
-  if (axis < -rank || axis >= rank)
-    fail(fmt::format("axis {} is outside a tensor of {} dimensions", axis, rank));
-  return axis < 0 ? axis + rank : axis;
-}
-
-std::vector<int64_t> NodeImporter::axes(std::vector<int64_t> axes, int64_t rank) const {
-  for (int64_t &each : axes)
-    each = axis(each, rank);
-  std::sort(axes.begin(), axes.end());
-  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end())
-    fail("an axis stands twice");
-  return axes;
-}
-
 void NodeImporter::setResult(const Operand &operand, size_t output) {
-  if (output < node_.outputs.size() && !node_.outputs[output].empty())
-    values_[node_.outputs[output]] = operand;
+  if (output < node().outputs.size() && !node().outputs[output].empty())
+    values_[node().outputs[output]] = operand;
 }
 
 void NodeImporter::setResult(mlir::Value value, size_t output) {

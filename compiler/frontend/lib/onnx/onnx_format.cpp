@@ -2,8 +2,8 @@
 
 #include "../looks_like_text.h"
 #include "operators.h"
-#include "schema.h"
 #include "tilewright/compiler/frontend/model_formats.h"
+#include "tilewright/onnx/schema.h"
 #include "tilewright/support/error.h"
 
 #include <fmt/format.h>

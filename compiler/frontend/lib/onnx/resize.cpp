@@ -2,7 +2,7 @@
 #include "operators.h"
 #include "window.h"
 
-#include "size_limits.h"
+#include "tilewright/onnx/size_limits.h"
 
 #include <cmath>
 #include <fmt/format.h>

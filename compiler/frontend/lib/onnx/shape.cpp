@@ -1,7 +1,8 @@
 // The same elements in another shape or order, or repeated.
 #include "operators.h"
 
-#include "size_limits.h"
+#include "tilewright/compiler/tosa/limits.h"
+#include "tilewright/onnx/size_limits.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Parts of tensors: cut out, put together, padded and interleaved.
 #include "operators.h"
 
-#include "size_limits.h"
+#include "tilewright/onnx/size_limits.h"
 
 #include <algorithm>
 #include <fmt/format.h>

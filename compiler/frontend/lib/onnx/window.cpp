@@ -1,7 +1,8 @@
 #include "window.h"
 #include "tilewright/compiler/tosa/layer_location.h"
 
-#include "size_limits.h"
+#include "tilewright/compiler/tosa/limits.h"
+#include "tilewright/onnx/size_limits.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,5 +1,7 @@
-// How large operators and tensors may be.
+// How large operators may be; tensors: support/shape.h.
 #pragma once
+
+#include "tilewright/support/shape.h"
 
 #include <cstdint>
 
@@ -10,9 +12,5 @@ namespace tilewright {
 constexpr int64_t maxRank = 6;
 constexpr int64_t maxKernel = 8192;
 constexpr int64_t maxStride = 8192;
-
-// Largest tensor, constant or computed, in bytes; with it no size computed from dimensions
-// overflows.
-constexpr int64_t maxTensorBytes = int64_t(1) << 31;
 
 } // namespace tilewright

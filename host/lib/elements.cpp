@@ -1,13 +1,29 @@
-#include "host_tensor.h"
+#include "tilewright/host/elements.h"
+
+#include "narrow_float.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-namespace tilewright::onnx_import {
+namespace tilewright::host {
 
-bool isFloat(DType type) { return type == DType::F32 || type == DType::F64; }
+bool isFloat(DType type) { return type == DType::F32 || type == DType::F64 || narrowFormat(type); }
+
+bool isSigned(DType type) {
+  switch (type) {
+  case DType::I8:
+  case DType::I16:
+  case DType::I32:
+  case DType::I64:
+  case DType::I4:
+  case DType::I2:
+    return true;
+  default:
+    return false;
+  }
+}
 
 // Weights are most of a model: whole blocks are looked at without a branch.
 template <typename Float>
@@ -33,14 +49,17 @@ std::optional<int64_t> firstNotFinite(const Tensor &tensor) {
   return std::nullopt;
 }
 
-// Calls `use` with a typed pointer to the elements. Half precision was widened when the model was
-// read.
+// Calls `use` with a typed pointer to the elements, narrow floats left out.
 template <typename Use> static auto withElements(DType type, char *bytes, Use use) {
   switch (type) {
   case DType::I8:
+  case DType::I4:
+  case DType::I2:
     return use(reinterpret_cast<int8_t *>(bytes));
   case DType::Bool:
   case DType::U8:
+  case DType::U4:
+  case DType::U2:
     return use(reinterpret_cast<uint8_t *>(bytes));
   case DType::I16:
     return use(reinterpret_cast<int16_t *>(bytes));
@@ -58,10 +77,23 @@ template <typename Use> static auto withElements(DType type, char *bytes, Use us
     return use(reinterpret_cast<float *>(bytes));
   case DType::F64:
     return use(reinterpret_cast<double *>(bytes));
-  case DType::F16:
+  default:
     break;
   }
   abort();
+}
+
+static int integerBits(DType type) {
+  switch (type) {
+  case DType::I4:
+  case DType::U4:
+    return 4;
+  case DType::I2:
+  case DType::U2:
+    return 2;
+  default:
+    return 8 * static_cast<int>(byteSize(type));
+  }
 }
 
 int64_t integerAt(const Tensor &tensor, int64_t index) {
@@ -77,6 +109,9 @@ int64_t integerAt(const Tensor &tensor, int64_t index) {
 }
 
 double floatAt(const Tensor &tensor, int64_t index) {
+  if (const NarrowFormat *format = narrowFormat(tensor.dtype))
+    return decode(*format, byteSize(tensor.dtype) == 2 ? tensor.data<uint16_t>()[index]
+                                                       : static_cast<uint8_t>(tensor.bytes[index]));
   return withElements(tensor.dtype, const_cast<char *>(tensor.bytes.data()),
                       [&](auto *data) { return static_cast<double>(data[index]); });
 }
@@ -86,15 +121,24 @@ void setInteger(Tensor &tensor, int64_t index, int64_t value) {
     return setFloat(tensor, index, static_cast<double>(value));
   if (tensor.dtype == DType::Bool)
     value = value != 0;
+  const int unused = 8 * static_cast<int>(sizeof value) - integerBits(tensor.dtype);
+  const uint64_t shifted = static_cast<uint64_t>(value) << unused;
+  value = isSigned(tensor.dtype) ? static_cast<int64_t>(shifted) >> unused
+                                 : static_cast<int64_t>(shifted >> unused);
   std::memcpy(tensor.bytes.data() + index * byteSize(tensor.dtype), &value,
               byteSize(tensor.dtype)); // little-endian: the low bytes come first
 }
 
-void setFloat(Tensor &tensor, int64_t index, double value) {
-  if (tensor.dtype == DType::F32)
+void setFloat(Tensor &tensor, int64_t index, double value, bool saturate) {
+  if (const NarrowFormat *format = narrowFormat(tensor.dtype)) {
+    const uint16_t bits = encode(*format, value, saturate);
+    std::memcpy(tensor.bytes.data() + index * byteSize(tensor.dtype), &bits,
+                byteSize(tensor.dtype));
+  } else if (tensor.dtype == DType::F32) {
     tensor.data<float>()[index] = static_cast<float>(value);
-  else
+  } else {
     tensor.data<double>()[index] = value;
+  }
 }
 
 Shape rowMajorStrides(const Shape &shape) {
@@ -169,4 +213,4 @@ Tensor mapElements(const Tensor &a, const Tensor &b, const Shape &shape, DType t
   return result;
 }
 
-} // namespace tilewright::onnx_import
+} // namespace tilewright::host

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tilewright::onnx_import {
+namespace tilewright::onnx {
 
 struct TensorSource;
 
@@ -23,4 +23,4 @@ struct ExternalData {
 std::vector<char> readExternalData(const ExternalData &location, int64_t size,
                                    const TensorSource &source);
 
-} // namespace tilewright::onnx_import
+} // namespace tilewright::onnx

@@ -1,7 +1,7 @@
 #include "check_schemas.h"
 
 #include "attribute_kinds.h"
-#include "schema.h"
+#include "tilewright/onnx/schema.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-namespace tilewright::onnx_import {
+namespace tilewright::onnx {
 
 namespace {
 
@@ -341,4 +341,4 @@ void checkSchemas(const std::string &path, const ::onnx::ModelProto &proto, int6
   checkGraph(model, proto.graph(), nullptr);
 }
 
-} // namespace tilewright::onnx_import
+} // namespace tilewright::onnx

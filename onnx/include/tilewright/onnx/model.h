@@ -1,5 +1,5 @@
-// An ONNX model as plain data: what the importer reads, free of protobuf (which needs RTTI) and of
-// MLIR (which is built without).
+// An ONNX model as plain data: what the importer and the host read, free of protobuf (which needs
+// RTTI) and of MLIR (which is built without).
 #pragma once
 
 #include "tilewright/support/error.h"
@@ -12,18 +12,21 @@
 #include <variant>
 #include <vector>
 
-namespace tilewright::onnx_import {
+namespace tilewright::onnx {
 
 // Constants are shared, never copied: a node may only pass one on.
 using ConstantTensor = std::shared_ptr<const Tensor>;
 
-// A subgraph, a sparse tensor and the like; no operator that the importer knows takes one.
+struct Graph;
+
+// A sparse tensor, a type and the like; no operator that is known here takes one.
 struct UnsupportedAttribute {
   std::string kind;
 };
 
 using Attribute = std::variant<int64_t, float, std::string, ConstantTensor, std::vector<int64_t>,
-                               std::vector<float>, std::vector<std::string>, UnsupportedAttribute>;
+                               std::vector<float>, std::vector<std::string>,
+                               std::shared_ptr<const Graph>, UnsupportedAttribute>;
 
 struct Node {
   std::string name; // as the model gives it; the first output's name when it gives none
@@ -38,28 +41,36 @@ struct Node {
 
 constexpr int64_t dynamicDimension = -1;
 
-struct GraphInput {
+// An input or output of a graph.
+struct GraphValue {
   std::string name;
-  std::string type;                          // "float"
-  std::optional<std::vector<int64_t>> shape; // none when the rank itself is unknown
-};
-
-struct GraphOutput {
-  std::string name;
+  std::string type;                          // "float", as ONNX spells it
+  std::optional<DType> dtype;                // none of what is no tensor of numbers
   std::optional<std::vector<int64_t>> shape; // as declared; none when the rank itself is unknown
 };
 
-struct Model {
-  int64_t opset = 0;
-  std::vector<GraphInput> inputs; // initializers left out
-  std::vector<GraphOutput> outputs;
+// The model's own, or a body of an If, a Loop or a Scan, whose nodes see the values around it.
+struct Graph {
+  std::vector<GraphValue> inputs; // initializers left out
+  std::vector<GraphValue> outputs;
   std::map<std::string, ConstantTensor> initializers;
   std::vector<Node> nodes;                              // in the order of the file
   std::map<std::string, std::vector<int64_t>> declared; // shapes of other values, as declared
+};
+
+struct Model : Graph {
+  int64_t opset = 0;                      // of ai.onnx
+  std::map<std::string, int64_t> domains; // versions of the other operator sets
 };
 
 // Decodes and checks `bytes`, the content of the file `path`; tensors stored outside the file are
 // read from beside it. No tensor is held twice on the way. Throws UserError.
 Model readModel(const std::string &path, std::string bytes);
 
-} // namespace tilewright::onnx_import
+// One value: the content of a file with a TensorProto. Throws UserError.
+Tensor readTensorFile(const std::string &path, const std::string &bytes);
+
+// The bytes of a file that `readModel` reads as `model`.
+std::string writeModel(const Model &model);
+
+} // namespace tilewright::onnx

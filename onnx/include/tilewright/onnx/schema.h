@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tilewright::onnx_import {
+namespace tilewright::onnx {
 
 // Element types as bits: bit n is type n of TensorProto.DataType, and the last one all that is no
 // tensor.
@@ -98,4 +98,4 @@ extern const size_t schemaCount;
 extern const char *const elementTypeNames[];
 extern const size_t elementTypeCount;
 
-} // namespace tilewright::onnx_import
+} // namespace tilewright::onnx

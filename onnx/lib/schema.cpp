@@ -1,8 +1,8 @@
-#include "schema.h"
+#include "tilewright/onnx/schema.h"
 
 #include <algorithm>
 
-namespace tilewright::onnx_import {
+namespace tilewright::onnx {
 
 const SchemaAttribute *Schema::attribute(std::string_view name) const {
   const SchemaAttribute *found =
@@ -66,4 +66,4 @@ std::string formatTypes(TypeSet types) {
   return text;
 }
 
-} // namespace tilewright::onnx_import
+} // namespace tilewright::onnx

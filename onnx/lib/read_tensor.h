@@ -1,12 +1,12 @@
 // Decodes one TensorProto.
 #pragma once
 
-#include "model.h"
-#include "size_limits.h"
+#include "tilewright/onnx/model.h"
+#include "tilewright/onnx/size_limits.h"
 
 #include <onnx/onnx_pb.h>
 
-namespace tilewright::onnx_import {
+namespace tilewright::onnx {
 
 // What decoding a tensor needs to know of its model.
 struct TensorSource {
@@ -15,8 +15,15 @@ struct TensorSource {
   std::string subject; // "initializer 'w'"
 };
 
+// By the numbers of TensorProto.DataType; nullopt of what is no number.
+std::optional<DType> dtypeOf(int64_t dataType);
+int64_t dataTypeOf(DType type);
+
+// The elements as raw_data holds them.
+std::string packed(const Tensor &tensor);
+
 // Throws UserError for a type that is no number, for data that disagrees with the shape, and for
 // external data that is not safe to read.
 ConstantTensor readTensor(const ::onnx::TensorProto &proto, const TensorSource &source);
 
-} // namespace tilewright::onnx_import
+} // namespace tilewright::onnx

@@ -1,11 +1,11 @@
 // Checks a whole graph against ONNX's own definitions of the operators.
 #pragma once
 
-#include "model.h"
+#include "tilewright/onnx/model.h"
 
 #include <onnx/onnx_pb.h>
 
-namespace tilewright::onnx_import {
+namespace tilewright::onnx {
 
 // A node but for its attributes.
 Node readWithoutAttributes(const ::onnx::NodeProto &proto);
@@ -18,4 +18,4 @@ Node readWithoutAttributes(const ::onnx::NodeProto &proto);
 // imported, and so not of nodes that no output needs.
 void checkSchemas(const std::string &path, const ::onnx::ModelProto &proto, int64_t opset);
 
-} // namespace tilewright::onnx_import
+} // namespace tilewright::onnx

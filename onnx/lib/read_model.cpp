@@ -1,13 +1,13 @@
 #include "check_schemas.h"
 #include "read_tensor.h"
-#include "schema.h"
+#include "tilewright/onnx/schema.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <google/protobuf/stubs/logging.h>
 #include <set>
 
-namespace tilewright::onnx_import {
+namespace tilewright::onnx {
 
 namespace {
 
@@ -36,11 +36,12 @@ private:
     throw UserError({path_, 0, 0, subject}, message, fix);
   }
   int64_t readOpset(const ::onnx::ModelProto &proto) const;
-  GraphInput readInput(const ::onnx::ValueInfoProto &proto) const;
+  Graph readGraph(::onnx::GraphProto &graph, bool isBody) const;
+  GraphValue readValue(const ::onnx::ValueInfoProto &proto) const;
   void checkListed(const ::onnx::ValueInfoProto &input, const Tensor &tensor,
                    const std::string &subject) const;
-  Node readNode(const ::onnx::NodeProto &proto) const;
-  Attribute readAttribute(const Node &node, const ::onnx::AttributeProto &proto) const;
+  Node readNode(::onnx::NodeProto &proto) const;
+  Attribute readAttribute(const Node &node, ::onnx::AttributeProto &proto) const;
 
   std::string path_;
 };
@@ -63,15 +64,15 @@ int64_t ModelReader::readOpset(const ::onnx::ModelProto &proto) const {
   return *opset;
 }
 
-GraphInput ModelReader::readInput(const ::onnx::ValueInfoProto &proto) const {
-  GraphInput input;
-  input.name = proto.name();
-  if (!proto.type().has_tensor_type())
-    fail(fmt::format("input '{}'", escape(input.name)), "only tensors are supported as inputs");
+// Exporters leave out types in bodies.
+GraphValue ModelReader::readValue(const ::onnx::ValueInfoProto &proto) const {
+  GraphValue value;
+  value.name = proto.name();
   const auto &type = proto.type().tensor_type();
-  input.type = elementTypeName(type.elem_type());
-  input.shape = declaredShape(type);
-  return input;
+  value.type = proto.type().has_tensor_type() ? elementTypeName(type.elem_type()) : "no tensor";
+  value.dtype = dtypeOf(type.elem_type());
+  value.shape = declaredShape(type);
+  return value;
 }
 
 // An initializer that is listed as an input has the shape that it is listed with.
@@ -86,7 +87,7 @@ void ModelReader::checkListed(const ::onnx::ValueInfoProto &input, const Tensor 
                               fmt::join(tensor.shape, ", "), fmt::join(*shape, ", ")));
 }
 
-Attribute ModelReader::readAttribute(const Node &node, const ::onnx::AttributeProto &proto) const {
+Attribute ModelReader::readAttribute(const Node &node, ::onnx::AttributeProto &proto) const {
   using Proto = ::onnx::AttributeProto;
   switch (proto.type()) {
   case Proto::INT:
@@ -103,43 +104,31 @@ Attribute ModelReader::readAttribute(const Node &node, const ::onnx::AttributePr
     return std::vector<std::string>(proto.strings().begin(), proto.strings().end());
   case Proto::TENSOR:
     return readTensor(proto.t(), {path_, node.describe()});
+  case Proto::GRAPH:
+    return std::make_shared<const Graph>(readGraph(*proto.mutable_g(), true));
   default:
     return UnsupportedAttribute{Proto::AttributeType_Name(proto.type())};
   }
 }
 
-Node ModelReader::readNode(const ::onnx::NodeProto &proto) const {
+Node ModelReader::readNode(::onnx::NodeProto &proto) const {
   Node node = readWithoutAttributes(proto);
-  for (const auto &attribute : proto.attribute())
+  for (auto &attribute : *proto.mutable_attribute())
     if (!node.attributes.emplace(attribute.name(), readAttribute(node, attribute)).second)
       fail(node.describe(), fmt::format("attribute '{}' stands twice", escape(attribute.name())));
   return node;
 }
 
-Model ModelReader::read(::onnx::ModelProto &proto) {
-  Model model;
-  if (proto.ir_version() < 1)
-    fail("", "the file is not an ONNX model: it has no version");
-  if (proto.ir_version() > newestFormat)
-    fail("", fmt::format("version {} of the ONNX format is not supported", proto.ir_version()),
-         fmt::format("save the model in version {} or older", newestFormat));
-  if (!proto.has_graph())
-    fail("", "the model has no graph");
-  model.opset = readOpset(proto);
-  for (const auto &function : proto.functions())
-    if (function.domain().empty() || function.domain() == "ai.onnx")
-      fail(fmt::format("function '{}'", escape(function.name())),
-           "a model may not define operators of the domain ai.onnx");
-  const auto &graph = proto.graph();
+Graph ModelReader::readGraph(::onnx::GraphProto &graph, bool isBody) const {
+  Graph read;
   if (graph.sparse_initializer_size() > 0)
     fail(fmt::format("initializer '{}'", escape(graph.sparse_initializer(0).values().name())),
          "sparse tensors are not supported", "store it as a dense tensor");
-
-  for (auto &initializer : *proto.mutable_graph()->mutable_initializer()) {
+  for (auto &initializer : *graph.mutable_initializer()) {
     std::string subject = fmt::format("initializer '{}'", escape(initializer.name()));
     if (initializer.name().empty())
       fail(subject, "an initializer has no name");
-    ConstantTensor &tensor = model.initializers[initializer.name()];
+    ConstantTensor &tensor = read.initializers[initializer.name()];
     if (tensor)
       fail(subject, "the name is defined twice");
     tensor = readTensor(initializer, {path_, subject});
@@ -156,28 +145,51 @@ Model ModelReader::read(::onnx::ModelProto &proto) {
     if (!inputs.insert(input.name()).second)
       fail(subject, "the name is defined twice");
     // Before version 4 of the format every initializer is listed as an input as well.
-    if (auto found = model.initializers.find(input.name()); found != model.initializers.end()) {
+    if (auto found = read.initializers.find(input.name()); found != read.initializers.end()) {
       checkListed(input, *found->second, subject);
       continue;
     }
-    model.inputs.push_back(readInput(input));
+    if (!isBody && !input.type().has_tensor_type())
+      fail(subject, "only tensors are supported as inputs");
+    read.inputs.push_back(readValue(input));
   }
-  for (const auto &node : graph.node())
-    model.nodes.push_back(readNode(node));
+  for (auto &node : *graph.mutable_node())
+    read.nodes.push_back(readNode(node));
   std::set<std::string> outputs;
   for (const auto &output : graph.output()) {
     std::string subject = fmt::format("output '{}'", escape(output.name()));
     if (output.name().empty())
       fail(subject, "an output has no name");
-    if (!outputs.insert(output.name()).second)
+    if (!outputs.insert(output.name()).second && !isBody)
       fail(subject, "the output is listed twice");
-    model.outputs.push_back({output.name(), declaredShape(output.type().tensor_type())});
+    read.outputs.push_back(readValue(output));
   }
-  if (model.outputs.empty())
+  if (read.outputs.empty())
     fail("", "the model has no outputs");
   for (const auto &value : graph.value_info())
     if (auto shape = declaredShape(value.type().tensor_type()))
-      model.declared.emplace(value.name(), *shape);
+      read.declared.emplace(value.name(), *shape);
+  return read;
+}
+
+Model ModelReader::read(::onnx::ModelProto &proto) {
+  Model model;
+  if (proto.ir_version() < 1)
+    fail("", "the file is not an ONNX model: it has no version");
+  if (proto.ir_version() > newestFormat)
+    fail("", fmt::format("version {} of the ONNX format is not supported", proto.ir_version()),
+         fmt::format("save the model in version {} or older", newestFormat));
+  if (!proto.has_graph())
+    fail("", "the model has no graph");
+  model.opset = readOpset(proto);
+  for (const auto &import : proto.opset_import())
+    if (!import.domain().empty() && import.domain() != "ai.onnx")
+      model.domains[import.domain()] = import.version();
+  for (const auto &function : proto.functions())
+    if (function.domain().empty() || function.domain() == "ai.onnx")
+      fail(fmt::format("function '{}'", escape(function.name())),
+           "a model may not define operators of the domain ai.onnx");
+  static_cast<Graph &>(model) = readGraph(*proto.mutable_graph(), false);
   checkSchemas(path_, proto, model.opset);
   return model;
 }
@@ -200,4 +212,12 @@ Model readModel(const std::string &path, std::string bytes) {
   return ModelReader(path).read(proto);
 }
 
-} // namespace tilewright::onnx_import
+Tensor readTensorFile(const std::string &path, const std::string &bytes) {
+  google::protobuf::LogSilencer silence;
+  ::onnx::TensorProto proto;
+  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw UserError({path, 0, 0, ""}, "the file is not an ONNX tensor");
+  return *readTensor(proto, {path, fmt::format("tensor '{}'", escape(proto.name()))});
+}
+
+} // namespace tilewright::onnx

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tilewright::onnx_import {
+namespace tilewright::onnx {
 
 const char *kindName(AttributeKind kind) {
   switch (kind) {
@@ -65,4 +65,4 @@ bool maybeUnwritten(AttributeKind kind) {
   }
 }
 
-} // namespace tilewright::onnx_import
+} // namespace tilewright::onnx

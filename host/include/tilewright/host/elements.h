@@ -1,23 +1,27 @@
-// Arithmetic on constants that the importer itself carries out: what models compute shapes with.
+// Elements of tensors of any type, one by one, and copies of whole tensors.
 #pragma once
 
-#include "model.h"
-#include "tilewright/compiler/tosa/shape.h"
+#include "tilewright/support/npy.h"
+#include "tilewright/support/shape.h"
 
 #include <functional>
 #include <optional>
 
-namespace tilewright::onnx_import {
+namespace tilewright::host {
 
-bool isFloat(DType type);
+bool isFloat(DType type);  // of any width
+bool isSigned(DType type); // integers below zero
+
 // The index of the first element that is infinite or no number; none of an integer tensor.
 std::optional<int64_t> firstNotFinite(const Tensor &tensor);
 
-// Elements one by one. Integers of any width as int64 (uint64 wraps), floats as double.
+// Integers of any width as int64 (uint64 wraps), floats as double.
 int64_t integerAt(const Tensor &tensor, int64_t index);
-double floatAt(const Tensor &tensor, int64_t index); // any type
-void setInteger(Tensor &tensor, int64_t index, int64_t value);
-void setFloat(Tensor &tensor, int64_t index, double value); // rounded to the tensor's type
+double floatAt(const Tensor &tensor, int64_t index);           // of any type
+void setInteger(Tensor &tensor, int64_t index, int64_t value); // the low bits; bool: not zero
+// Rounded to the tensor's type, half to even. Of floats of 8 bits and less, what lies beyond the
+// largest number becomes that number, or without `saturate` infinity or no number.
+void setFloat(Tensor &tensor, int64_t index, double value, bool saturate = true);
 
 // `shape` elements of `source`, where result index (i0, i1, ...) is source element offset + sum(ik
 // * strides[k]).
@@ -36,4 +40,4 @@ Tensor mapElements(const Tensor &a, const Tensor &b, const Shape &shape, DType r
                    const std::function<int64_t(int64_t, int64_t)> &integers,
                    const std::function<double(double, double)> &floats);
 
-} // namespace tilewright::onnx_import
+} // namespace tilewright::host

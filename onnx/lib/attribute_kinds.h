@@ -1,12 +1,12 @@
 // What the attributes of a node hold, as a file has them.
 #pragma once
 
-#include "schema.h"
+#include "tilewright/onnx/schema.h"
 
 #include <onnx/onnx_pb.h>
 #include <vector>
 
-namespace tilewright::onnx_import {
+namespace tilewright::onnx {
 
 const char *kindName(AttributeKind kind); // "a list of numbers"
 
@@ -17,4 +17,4 @@ std::vector<AttributeKind> heldKinds(const ::onnx::AttributeProto &proto);
 // writers of protobuf's third version omit what is zero.
 bool maybeUnwritten(AttributeKind kind);
 
-} // namespace tilewright::onnx_import
+} // namespace tilewright::onnx

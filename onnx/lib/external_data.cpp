@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace tilewright::onnx_import {
+namespace tilewright::onnx {
 
 namespace {
 
@@ -100,4 +100,4 @@ std::vector<char> readExternalData(const ExternalData &data, int64_t size,
   return bytes;
 }
 
-} // namespace tilewright::onnx_import
+} // namespace tilewright::onnx

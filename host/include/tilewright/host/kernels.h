@@ -1,0 +1,25 @@
+// The ONNX operators that the host computes. To add one: a function in the file of its kind in
+// lib/kernels, and its row in the table there.
+#pragma once
+
+#include "tilewright/host/call.h"
+
+#include <string_view>
+
+namespace tilewright::host {
+
+struct Kernel {
+  const char *op;
+  void (*run)(Call &);
+  const char *domain = ""; // ai.onnx
+};
+
+// Null when there is no such kernel.
+const Kernel *findKernel(std::string_view op, std::string_view domain = "");
+std::vector<Kernel> allKernels(); // sorted by domain and name
+
+// Those of one file each.
+using KernelTable = std::vector<Kernel>;
+KernelTable arithmeticKernels();
+
+} // namespace tilewright::host

@@ -1,0 +1,67 @@
+#include "tilewright/host/call.h"
+
+#include "tilewright/host/elements.h"
+
+#include <fmt/format.h>
+#include <stdexcept>
+
+namespace tilewright::host {
+
+Call::Call(const onnx::Node &node, int64_t opset, SourceLocation location,
+           std::vector<ConstantTensor> inputs, RunBody runBody)
+    : NodeView(node, opset, std::move(location)), inputs_(std::move(inputs)),
+      results_(node.outputs.size()), runBody_(std::move(runBody)) {}
+
+const ConstantTensor &Call::shared(size_t input) const {
+  if (!has(input))
+    throw std::logic_error(fmt::format("{} has no input {}", node().describe(), input));
+  return inputs_[input];
+}
+
+std::vector<int64_t> Call::integers(size_t input, const char *what) const {
+  const Tensor &tensor = this->input(input);
+  if (tensor.shape.size() > 1)
+    fail(fmt::format("its {}, '{}', should be a list, and has the shape {}", what,
+                     escape(node().inputs[input]), formatShape(tensor.shape)));
+  std::vector<int64_t> values(tensor.elements());
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = integerAt(tensor, static_cast<int64_t>(i));
+  return values;
+}
+
+int64_t Call::integerScalar(size_t input, const char *what) const {
+  scalar(input, what);
+  return integerAt(this->input(input), 0);
+}
+
+double Call::scalar(size_t input, const char *what) const {
+  const Tensor &tensor = this->input(input);
+  if (tensor.elements() != 1)
+    fail(fmt::format("its {}, '{}', should be one number, and has the shape {}", what,
+                     escape(node().inputs[input]), formatShape(tensor.shape)));
+  return floatAt(tensor, 0);
+}
+
+void Call::set(Tensor tensor, size_t output) {
+  set(std::make_shared<const Tensor>(std::move(tensor)), output);
+}
+
+void Call::set(ConstantTensor tensor, size_t output) {
+  if (output < results_.size())
+    results_[output] = std::move(tensor);
+}
+
+Tensor Call::make(DType type, Shape shape) const {
+  int64_t size = byteSize(type);
+  for (int64_t dim : shape) {
+    if (dim < 0)
+      fail(fmt::format("a dimension of {} arises", dim));
+    if (dim > 0 && size > maxTensorBytes / dim)
+      fail(fmt::format("a tensor of shape {} arises, which is larger than {} bytes",
+                       formatShape(shape), maxTensorBytes));
+    size *= dim;
+  }
+  return makeTensor(type, std::move(shape));
+}
+
+} // namespace tilewright::host

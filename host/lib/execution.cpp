@@ -1,0 +1,144 @@
+#include "tilewright/host/execution.h"
+
+#include "tilewright/host/kernels.h"
+
+#include <fmt/format.h>
+#include <set>
+
+namespace tilewright::host {
+
+namespace {
+
+// The values of a graph, and behind them those of the graph around it.
+class Scope {
+public:
+  explicit Scope(const Scope *outer = nullptr) : outer_(outer) {}
+
+  void set(const std::string &name, ConstantTensor value) { values_[name] = std::move(value); }
+  void drop(const std::string &name) { values_.erase(name); }
+  ConstantTensor find(const std::string &name) const {
+    auto found = values_.find(name);
+    if (found != values_.end())
+      return found->second;
+    return outer_ ? outer_->find(name) : nullptr;
+  }
+  std::map<std::string, ConstantTensor> &values() { return values_; }
+
+private:
+  std::map<std::string, ConstantTensor> values_;
+  const Scope *outer_;
+};
+
+class GraphRun {
+public:
+  GraphRun(const onnx::Graph &graph, int64_t opset, const std::string &path, const Scope *outer)
+      : graph_(graph), opset_(opset), path_(path), scope_(outer) {
+    for (const auto &[name, tensor] : graph.initializers)
+      scope_.set(name, tensor);
+  }
+
+  void bind(const std::string &name, ConstantTensor value) { scope_.set(name, std::move(value)); }
+
+  void run() {
+    for (const onnx::Node &node : graph_.nodes)
+      run(node);
+  }
+
+  std::vector<ConstantTensor> outputs() const {
+    std::vector<ConstantTensor> results;
+    for (const onnx::GraphValue &output : graph_.outputs)
+      results.push_back(scope_.find(output.name));
+    return results;
+  }
+
+  std::map<std::string, ConstantTensor> &values() { return scope_.values(); }
+
+private:
+  void run(const onnx::Node &node) {
+    SourceLocation location{path_, 0, 0, node.describe()};
+    std::vector<ConstantTensor> inputs;
+    for (const std::string &input : node.inputs) {
+      inputs.push_back(input.empty() ? nullptr : scope_.find(input));
+      if (!input.empty() && !inputs.back())
+        throw UserError(location, fmt::format("its input '{}' has no value", escape(input)));
+    }
+    const Kernel *kernel = findKernel(node.op, node.domain);
+    if (!kernel)
+      throw UserError(location, fmt::format("operator {} is not supported", escape(node.op)));
+    Call call(node, opset_, location, std::move(inputs),
+              [this](const onnx::Graph &body, const std::vector<ConstantTensor> &arguments) {
+                return runBody(body, arguments);
+              });
+    kernel->run(call);
+    std::vector<ConstantTensor> results = call.takeResults();
+    for (size_t i = 0; i < results.size(); ++i)
+      if (!node.outputs[i].empty())
+        scope_.set(node.outputs[i], std::move(results[i]));
+  }
+
+  std::vector<ConstantTensor> runBody(const onnx::Graph &body,
+                                      const std::vector<ConstantTensor> &arguments) {
+    GraphRun inner(body, opset_, path_, &scope_);
+    for (size_t i = 0; i < body.inputs.size() && i < arguments.size(); ++i)
+      inner.bind(body.inputs[i].name, arguments[i]);
+    inner.run();
+    return inner.outputs();
+  }
+
+  const onnx::Graph &graph_;
+  int64_t opset_;
+  const std::string &path_;
+  Scope scope_;
+};
+
+void bindInputs(GraphRun &graph, const onnx::Model &model, const std::string &path,
+                const std::map<std::string, ConstantTensor> &inputs) {
+  for (const onnx::GraphValue &input : model.inputs) {
+    SourceLocation location{path, 0, 0, fmt::format("input '{}'", escape(input.name))};
+    auto found = inputs.find(input.name);
+    if (found == inputs.end())
+      throw UserError(location, "the input is missing");
+    const Tensor &tensor = *found->second;
+    if (input.dtype && tensor.dtype != *input.dtype)
+      throw UserError(location, fmt::format("is of {}, and the model takes {}", name(tensor.dtype),
+                                            name(*input.dtype)));
+    bool fits = !input.shape || input.shape->size() == tensor.shape.size();
+    for (size_t i = 0; fits && input.shape && i < tensor.shape.size(); ++i)
+      fits = (*input.shape)[i] == onnx::dynamicDimension || (*input.shape)[i] == tensor.shape[i];
+    if (!fits)
+      throw UserError(location, fmt::format("has the shape {}, and the model takes {}",
+                                            formatShape(tensor.shape), formatShape(*input.shape)));
+    graph.bind(input.name, found->second);
+  }
+}
+
+} // namespace
+
+std::vector<ConstantTensor> run(const onnx::Model &model, const std::string &path,
+                                const std::map<std::string, ConstantTensor> &inputs) {
+  GraphRun graph(model, model.opset, path, nullptr);
+  bindInputs(graph, model, path, inputs);
+  graph.run();
+  return graph.outputs();
+}
+
+std::map<std::string, ConstantTensor> runAll(const onnx::Model &model, const std::string &path,
+                                             const std::map<std::string, ConstantTensor> &inputs) {
+  GraphRun graph(model, model.opset, path, nullptr);
+  bindInputs(graph, model, path, inputs);
+  graph.run();
+  return std::move(graph.values());
+}
+
+std::vector<ConstantTensor> run(const onnx::Node &node, int64_t opset,
+                                const SourceLocation &location,
+                                std::vector<ConstantTensor> inputs) {
+  const Kernel *kernel = findKernel(node.op, node.domain);
+  if (!kernel)
+    throw UserError(location, fmt::format("operator {} is not supported", escape(node.op)));
+  Call call(node, opset, location, std::move(inputs));
+  kernel->run(call);
+  return call.takeResults();
+}
+
+} // namespace tilewright::host
