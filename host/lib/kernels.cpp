@@ -15,6 +15,12 @@ static const std::map<Key, Kernel> &kernels() {
              castKernels,
              comparisonKernels,
              constantKernels,
+             lossKernels,
+             normalizationKernels,
+             quantizationKernels,
+             randomKernels,
+             reductionKernels,
+             softmaxKernels,
              unaryKernels,
          })
       for (const Kernel &kernel : table())

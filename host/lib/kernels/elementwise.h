@@ -114,20 +114,27 @@ void mapPairs(const Tensor &a, const Tensor &b, const Shape &shape, R *result, F
                 });
 }
 
-// One result of the type of the first input; f is called with two numbers of its wide type.
-template <typename F> Tensor mapPairs(const Call &call, size_t a, size_t b, F f) {
-  const DType type = call.input(a).dtype, wide = wideType(type);
-  const ConstantTensor x = widened(call.shared(a), wide), y = widened(call.shared(b), wide);
+// f(a, b) in the type `type`, which is the wide type of any.
+template <typename F>
+Tensor mapPairs(const Call &call, const ConstantTensor &a, const ConstantTensor &b, DType type,
+                F f) {
+  const ConstantTensor x = widened(a, type), y = widened(b, type);
   std::optional<Shape> shape = broadcastShapes(x->shape, y->shape);
   if (!shape)
     call.fail(fmt::format("the shapes {} and {} do not fit each other", formatShape(x->shape),
                           formatShape(y->shape)));
-  Tensor result = call.make(wide, *shape);
-  withWide(wide, [&](auto zero) {
+  Tensor result = call.make(type, *shape);
+  withWide(type, [&](auto zero) {
     using T = decltype(zero);
     mapPairs<T, T>(*x, *y, *shape, result.data<T>(), f);
   });
-  return narrowed(std::move(result), type);
+  return result;
+}
+
+// One result of the type of the first input; f is called with two numbers of its wide type.
+template <typename F> Tensor mapPairs(const Call &call, size_t a, size_t b, F f) {
+  const DType type = call.input(a).dtype;
+  return narrowed(mapPairs(call, call.shared(a), call.shared(b), wideType(type), f), type);
 }
 
 // The same of one input; f is called with a number of its wide type.

@@ -25,6 +25,12 @@ KernelTable arithmeticKernels();
 KernelTable castKernels();
 KernelTable comparisonKernels();
 KernelTable constantKernels();
+KernelTable lossKernels();
+KernelTable normalizationKernels();
+KernelTable quantizationKernels();
+KernelTable randomKernels();
+KernelTable reductionKernels();
+KernelTable softmaxKernels();
 KernelTable unaryKernels();
 
 } // namespace tilewright::host
