@@ -60,7 +60,12 @@ bool NodeView::wants(size_t output) const {
 
 template <typename T> const T *NodeView::attribute(const std::string &name) const {
   auto found = node_.attributes.find(name);
-  return found == node_.attributes.end() ? nullptr : &std::get<T>(found->second);
+  if (found == node_.attributes.end())
+    return nullptr;
+  const T *value = std::get_if<T>(&found->second);
+  if (!value) // of an operator without a schema
+    fail(fmt::format("attribute '{}' is of another kind than it should be", name));
+  return value;
 }
 
 int64_t NodeView::integer(const std::string &name, int64_t fallback) const {

@@ -20,6 +20,17 @@ std::vector<Kernel> allKernels(); // sorted by domain and name
 
 // Those of one file each.
 using KernelTable = std::vector<Kernel>;
+KernelTable activationKernels();
 KernelTable arithmeticKernels();
+KernelTable castKernels();
+KernelTable comparisonKernels();
+KernelTable constantKernels();
+KernelTable lossKernels();
+KernelTable normalizationKernels();
+KernelTable quantizationKernels();
+KernelTable randomKernels();
+KernelTable reductionKernels();
+KernelTable softmaxKernels();
+KernelTable unaryKernels();
 
 } // namespace tilewright::host

@@ -14,6 +14,10 @@
 
 namespace tilewright::onnx {
 
+// By the numbers of TensorProto.DataType; nullopt of what is no number.
+std::optional<DType> dtypeOf(int64_t dataType);
+int64_t dataTypeOf(DType type);
+
 // Constants are shared, never copied: a node may only pass one on.
 using ConstantTensor = std::shared_ptr<const Tensor>;
 
