@@ -9,7 +9,13 @@ using Key = std::pair<std::string, std::string>; // domain, operator
 static const std::map<Key, Kernel> &kernels() {
   static const std::map<Key, Kernel> all = [] {
     std::map<Key, Kernel> byName;
-    for (auto table : {arithmeticKernels})
+    for (auto table : {
+             arithmeticKernels,
+             gatherKernels,
+             reshapeKernels,
+             selectionKernels,
+             sliceKernels,
+         })
       for (const Kernel &kernel : table())
         byName.emplace(Key(kernel.domain, kernel.op), kernel);
     return byName;

@@ -21,5 +21,9 @@ std::vector<Kernel> allKernels(); // sorted by domain and name
 // Those of one file each.
 using KernelTable = std::vector<Kernel>;
 KernelTable arithmeticKernels();
+KernelTable gatherKernels();
+KernelTable reshapeKernels();
+KernelTable selectionKernels();
+KernelTable sliceKernels();
 
 } // namespace tilewright::host
