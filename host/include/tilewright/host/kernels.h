@@ -25,11 +25,15 @@ KernelTable arithmeticKernels();
 KernelTable castKernels();
 KernelTable comparisonKernels();
 KernelTable constantKernels();
+KernelTable gatherKernels();
 KernelTable lossKernels();
 KernelTable normalizationKernels();
 KernelTable quantizationKernels();
 KernelTable randomKernels();
 KernelTable reductionKernels();
+KernelTable reshapeKernels();
+KernelTable selectionKernels();
+KernelTable sliceKernels();
 KernelTable softmaxKernels();
 KernelTable unaryKernels();
 
