@@ -11,7 +11,10 @@ static const std::map<Key, Kernel> &kernels() {
     std::map<Key, Kernel> byName;
     for (auto table : {
              arithmeticKernels,
+             convolutionKernels,
              gatherKernels,
+             matmulKernels,
+             poolsKernels,
              reshapeKernels,
              selectionKernels,
              sliceKernels,

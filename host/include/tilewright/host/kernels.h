@@ -21,7 +21,10 @@ std::vector<Kernel> allKernels(); // sorted by domain and name
 // Those of one file each.
 using KernelTable = std::vector<Kernel>;
 KernelTable arithmeticKernels();
+KernelTable convolutionKernels();
 KernelTable gatherKernels();
+KernelTable matmulKernels();
+KernelTable poolsKernels();
 KernelTable reshapeKernels();
 KernelTable selectionKernels();
 KernelTable sliceKernels();
