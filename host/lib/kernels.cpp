@@ -16,6 +16,8 @@ static const std::map<Key, Kernel> &kernels() {
              matmulKernels,
              poolsKernels,
              reshapeKernels,
+             resizeKernels,
+             samplingKernels,
              selectionKernels,
              sliceKernels,
          })

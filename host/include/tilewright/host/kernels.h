@@ -26,6 +26,8 @@ KernelTable gatherKernels();
 KernelTable matmulKernels();
 KernelTable poolsKernels();
 KernelTable reshapeKernels();
+KernelTable resizeKernels();
+KernelTable samplingKernels();
 KernelTable selectionKernels();
 KernelTable sliceKernels();
 
