@@ -12,15 +12,18 @@ static const std::map<Key, Kernel> &kernels() {
     for (auto table : {
              activationKernels,
              arithmeticKernels,
+             attentionKernels,
              castKernels,
              comparisonKernels,
              constantKernels,
              lossKernels,
              normalizationKernels,
              quantizationKernels,
+             quantizedKernels,
              randomKernels,
              reductionKernels,
              softmaxKernels,
+             trainingKernels,
              unaryKernels,
          })
       for (const Kernel &kernel : table())

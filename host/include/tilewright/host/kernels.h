@@ -22,15 +22,18 @@ std::vector<Kernel> allKernels(); // sorted by domain and name
 using KernelTable = std::vector<Kernel>;
 KernelTable activationKernels();
 KernelTable arithmeticKernels();
+KernelTable attentionKernels();
 KernelTable castKernels();
 KernelTable comparisonKernels();
 KernelTable constantKernels();
 KernelTable lossKernels();
 KernelTable normalizationKernels();
 KernelTable quantizationKernels();
+KernelTable quantizedKernels();
 KernelTable randomKernels();
 KernelTable reductionKernels();
 KernelTable softmaxKernels();
+KernelTable trainingKernels();
 KernelTable unaryKernels();
 
 } // namespace tilewright::host
