@@ -125,22 +125,106 @@ Shape broadcastStrides(const Shape &from, const Shape &to) {
   return strides;
 }
 
-Tensor stridedCopy(const Tensor &source, const Shape &shape, int64_t offset, const Shape &strides) {
-  Tensor result = makeTensor(source.dtype, shape);
-  int64_t width = byteSize(source.dtype);
-  int64_t count = result.elements();
-  Shape index(shape.size(), 0);
-  int64_t from = offset;
+namespace {
+
+// One loop of a copy: `size` steps of so many elements in the source and in the result.
+struct CopyLoop {
+  int64_t size, from, to;
+};
+
+// Neighbors that make one loop become one.
+std::vector<CopyLoop> copyLoops(const Shape &shape, const Shape &strides) {
+  const Shape targets = rowMajorStrides(shape);
+  std::vector<CopyLoop> loops;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 1)
+      continue;
+    if (!loops.empty() && loops.back().from == strides[i] * shape[i])
+      loops.back() = {loops.back().size * shape[i], strides[i], targets[i]};
+    else
+      loops.push_back({shape[i], strides[i], targets[i]});
+  }
+  return loops;
+}
+
+// The last loop and, in tiles with it, the one whose source elements lie nearest to each other.
+template <typename T>
+void copyPlane(const T *source, T *target, const CopyLoop &rows, const CopyLoop &columns) {
+  constexpr int64_t tile = 16;
+  const bool across = rows.size > 1 && std::abs(rows.from) < std::abs(columns.from);
+  const int64_t height = across ? tile : 1, width = across ? tile : columns.size;
+  for (int64_t top = 0; top < rows.size; top += height)
+    for (int64_t left = 0; left < columns.size; left += width)
+      for (int64_t i = top; i < std::min(top + height, rows.size); ++i) {
+        const T *from = source + i * rows.from + left * columns.from;
+        T *to = target + i * rows.to + left;
+        const int64_t count = std::min(width, columns.size - left);
+        if (columns.from == 1)
+          std::copy_n(from, count, to);
+        else
+          for (int64_t j = 0; j < count; ++j)
+            to[j] = from[j * columns.from];
+      }
+}
+
+template <typename T>
+void copyAll(const T *source, T *target, std::vector<CopyLoop> loops, const CopyLoop &columns) {
+  CopyLoop rows{1, 0, 0};
+  if (!loops.empty()) {
+    auto nearest = std::min_element(loops.begin(), loops.end(), [](auto &a, auto &b) {
+      return std::abs(a.from) < std::abs(b.from);
+    });
+    rows = *nearest;
+    loops.erase(nearest);
+  }
+  int64_t count = 1;
+  for (const CopyLoop &loop : loops)
+    count *= loop.size;
+  std::vector<int64_t> index(loops.size(), 0);
   for (int64_t i = 0; i < count; ++i) {
-    std::memcpy(result.bytes.data() + i * width, source.bytes.data() + from * width, width);
-    for (size_t d = shape.size(); d-- > 0;) { // the next index, as an odometer counts
-      from += strides[d];
-      if (++index[d] < shape[d])
+    copyPlane(source, target, rows, columns);
+    for (size_t d = loops.size(); d-- > 0;) { // the next index, as an odometer counts
+      source += loops[d].from;
+      target += loops[d].to;
+      if (++index[d] < loops[d].size)
         break;
-      from -= strides[d] * shape[d];
+      source -= loops[d].from * loops[d].size;
+      target -= loops[d].to * loops[d].size;
       index[d] = 0;
     }
   }
+}
+
+} // namespace
+
+void stridedFill(Tensor &result, const Tensor &source, int64_t offset, const Shape &strides) {
+  if (result.elements() == 0)
+    return;
+  std::vector<CopyLoop> loops = copyLoops(result.shape, strides);
+  CopyLoop columns{1, 1, 1};
+  if (!loops.empty()) {
+    columns = loops.back();
+    loops.pop_back();
+  }
+  auto copy = [&](auto zero) {
+    using T = decltype(zero);
+    copyAll(source.data<T>() + offset, result.data<T>(), loops, columns);
+  };
+  switch (byteSize(source.dtype)) {
+  case 1:
+    return copy(uint8_t());
+  case 2:
+    return copy(uint16_t());
+  case 4:
+    return copy(uint32_t());
+  default:
+    return copy(uint64_t());
+  }
+}
+
+Tensor stridedCopy(const Tensor &source, const Shape &shape, int64_t offset, const Shape &strides) {
+  Tensor result = makeTensor(source.dtype, shape);
+  stridedFill(result, source, offset, strides);
   return result;
 }
 

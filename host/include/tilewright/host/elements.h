@@ -26,6 +26,8 @@ void setFloat(Tensor &tensor, int64_t index, double value, bool saturate = true)
 // `shape` elements of `source`, where result index (i0, i1, ...) is source element offset + sum(ik
 // * strides[k]).
 Tensor stridedCopy(const Tensor &source, const Shape &shape, int64_t offset, const Shape &strides);
+// The same into a tensor that is there.
+void stridedFill(Tensor &result, const Tensor &source, int64_t offset, const Shape &strides);
 Shape rowMajorStrides(const Shape &shape);
 // Strides that read a tensor of shape `from` as `to`, which it broadcasts to.
 Shape broadcastStrides(const Shape &from, const Shape &to);
