@@ -3,7 +3,6 @@
 #include "tilewright/host/elements.h"
 
 #include <fmt/format.h>
-#include <stdexcept>
 
 namespace tilewright::host {
 
@@ -14,7 +13,7 @@ Call::Call(const onnx::Node &node, int64_t opset, SourceLocation location,
 
 const ConstantTensor &Call::shared(size_t input) const {
   if (!has(input))
-    throw std::logic_error(fmt::format("{} has no input {}", node().describe(), input));
+    fail(fmt::format("input {} is missing", input));
   return inputs_[input];
 }
 
@@ -40,6 +39,15 @@ double Call::scalar(size_t input, const char *what) const {
     fail(fmt::format("its {}, '{}', should be one number, and has the shape {}", what,
                      escape(node().inputs[input]), formatShape(tensor.shape)));
   return floatAt(tensor, 0);
+}
+
+DType Call::type(const std::string &attribute, DType fallback) const {
+  if (!hasAttribute(attribute))
+    return fallback;
+  std::optional<DType> type = onnx::dtypeOf(integer(attribute, 0));
+  if (!type)
+    fail(fmt::format("attribute '{}' is no type of numbers", attribute));
+  return *type;
 }
 
 void Call::set(Tensor tensor, size_t output) {

@@ -1,6 +1,7 @@
 #include "tilewright/host/elements.h"
 
 #include "narrow_float.h"
+#include "with_elements.h"
 
 #include <algorithm>
 #include <cmath>
@@ -49,40 +50,6 @@ std::optional<int64_t> firstNotFinite(const Tensor &tensor) {
   return std::nullopt;
 }
 
-// Calls `use` with a typed pointer to the elements, narrow floats left out.
-template <typename Use> static auto withElements(DType type, char *bytes, Use use) {
-  switch (type) {
-  case DType::I8:
-  case DType::I4:
-  case DType::I2:
-    return use(reinterpret_cast<int8_t *>(bytes));
-  case DType::Bool:
-  case DType::U8:
-  case DType::U4:
-  case DType::U2:
-    return use(reinterpret_cast<uint8_t *>(bytes));
-  case DType::I16:
-    return use(reinterpret_cast<int16_t *>(bytes));
-  case DType::U16:
-    return use(reinterpret_cast<uint16_t *>(bytes));
-  case DType::I32:
-    return use(reinterpret_cast<int32_t *>(bytes));
-  case DType::U32:
-    return use(reinterpret_cast<uint32_t *>(bytes));
-  case DType::I64:
-    return use(reinterpret_cast<int64_t *>(bytes));
-  case DType::U64:
-    return use(reinterpret_cast<uint64_t *>(bytes));
-  case DType::F32:
-    return use(reinterpret_cast<float *>(bytes));
-  case DType::F64:
-    return use(reinterpret_cast<double *>(bytes));
-  default:
-    break;
-  }
-  abort();
-}
-
 static int integerBits(DType type) {
   switch (type) {
   case DType::I4:
@@ -104,7 +71,7 @@ int64_t integerAt(const Tensor &tensor, int64_t index) {
       return std::isnan(value) ? 0 : INT64_MIN;
     return value < 9.2e18 ? static_cast<int64_t>(value) : INT64_MAX;
   }
-  return withElements(tensor.dtype, const_cast<char *>(tensor.bytes.data()),
+  return withElements(tensor.dtype, tensor.bytes.data(),
                       [&](auto *data) { return static_cast<int64_t>(data[index]); });
 }
 
@@ -112,7 +79,7 @@ double floatAt(const Tensor &tensor, int64_t index) {
   if (const NarrowFormat *format = narrowFormat(tensor.dtype))
     return decode(*format, byteSize(tensor.dtype) == 2 ? tensor.data<uint16_t>()[index]
                                                        : static_cast<uint8_t>(tensor.bytes[index]));
-  return withElements(tensor.dtype, const_cast<char *>(tensor.bytes.data()),
+  return withElements(tensor.dtype, tensor.bytes.data(),
                       [&](auto *data) { return static_cast<double>(data[index]); });
 }
 
@@ -261,16 +228,43 @@ Tensor stridedCopy(const Tensor &source, const Shape &shape, int64_t offset, con
   return result;
 }
 
-Tensor castTensor(const Tensor &source, DType type) {
-  Tensor result = makeTensor(type, source.shape);
-  for (int64_t i = 0, count = result.elements(); i < count; ++i) {
-    if (isFloat(type))
-      setFloat(result, i, floatAt(source, i));
-    else if (type == DType::Bool)
-      setInteger(result, i, floatAt(source, i) != 0);
-    else
-      setInteger(result, i, integerAt(source, i));
+// Out-of-range conversions are undefined in C++: saturate to 64 bits, and keep the low ones.
+template <typename To, typename From> static To converted(From value) {
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    if (std::is_same_v<To, uint64_t> && value >= From(9.2e18))
+      return static_cast<To>(value < From(1.8e19) ? static_cast<uint64_t>(value) : UINT64_MAX);
+    if (!(value > From(-9.2e18)))
+      return static_cast<To>(value == value ? INT64_MIN : 0);
+    return static_cast<To>(value < From(9.2e18) ? static_cast<int64_t>(value) : INT64_MAX);
+  } else {
+    return static_cast<To>(value);
   }
+}
+
+Tensor castTensor(const Tensor &source, DType type, bool saturate) {
+  Tensor result = makeTensor(type, source.shape);
+  const int64_t count = result.elements();
+  const bool isByElement = narrowFormat(source.dtype) || narrowFormat(type) ||
+                           type == DType::Bool || integerBits(type) < 8;
+  if (source.dtype == type)
+    return source;
+  if (isByElement) {
+    for (int64_t i = 0; i < count; ++i) {
+      if (isFloat(type))
+        setFloat(result, i, floatAt(source, i), saturate);
+      else if (type == DType::Bool)
+        setInteger(result, i, floatAt(source, i) != 0);
+      else
+        setInteger(result, i, integerAt(source, i));
+    }
+    return result;
+  }
+  withElements(source.dtype, source.bytes.data(), [&](auto *from) {
+    withElements(type, result.bytes.data(), [&](auto *to) {
+      for (int64_t i = 0; i < count; ++i)
+        to[i] = converted<std::decay_t<decltype(*to)>>(from[i]);
+    });
+  });
   return result;
 }
 

@@ -96,11 +96,13 @@ uint16_t encode(const NarrowFormat &format, double value, bool saturate) {
   if (std::isinf(magnitude)) {
     bits = limits.largest + 1;
   } else if (format.special == Special::Exponent) {
-    // The nearest power of two.
-    bits = magnitude == 0
-               ? 0
-               : std::clamp(static_cast<int>(std::lround(std::log2(magnitude))) + format.bias, 0,
-                            limits.largest);
+    int exponent = 0; // of the nearest power of two, the upper one of two
+    const double fraction = std::frexp(magnitude, &exponent);
+    const int64_t all = exponent - (fraction < 0.75) + format.bias;
+    const bool isBelow = magnitude == 0 || all < 0;
+    if (isBelow && !saturate)
+      return static_cast<uint16_t>(limits.nan);
+    bits = isBelow ? 0 : static_cast<int>(std::min<int64_t>(all, limits.largest + 1));
   } else if (magnitude != 0) {
     const int exponent = std::max(std::ilogb(magnitude), 1 - format.bias);
     const double rounded =

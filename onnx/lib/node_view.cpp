@@ -3,11 +3,51 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
+#include <set>
 
 namespace tilewright::onnx {
 
+std::string Node::describe() const {
+  return fmt::format("node '{}' ({})", escape(name), escape(op));
+}
+
+static void addReads(const Node &node, std::set<std::string> &reads) {
+  for (const std::string &input : node.inputs)
+    if (!input.empty())
+      reads.insert(input);
+  for (const auto &[name, attribute] : node.attributes) {
+    const auto *graph = std::get_if<std::shared_ptr<const Graph>>(&attribute);
+    if (!graph)
+      continue;
+    std::set<std::string> inner, inside;
+    for (const GraphValue &input : (*graph)->inputs)
+      inside.insert(input.name);
+    for (const auto &[initializer, tensor] : (*graph)->initializers)
+      inside.insert(initializer);
+    for (const Node &each : (*graph)->nodes) {
+      addReads(each, inner);
+      inside.insert(each.outputs.begin(), each.outputs.end());
+    }
+    for (const GraphValue &output : (*graph)->outputs)
+      inner.insert(output.name);
+    std::set_difference(inner.begin(), inner.end(), inside.begin(), inside.end(),
+                        std::inserter(reads, reads.end()));
+  }
+}
+
+std::vector<std::string> readsOf(const Node &node) {
+  std::set<std::string> reads;
+  addReads(node, reads);
+  return {reads.begin(), reads.end()};
+}
+
 void NodeView::fail(const std::string &message, const std::string &fix) const {
   throw UserError(location_, message, fix);
+}
+
+void NodeView::refuse(const std::string &message, const std::string &fix) const {
+  throw Unsupported(location_, message, fix);
 }
 
 bool NodeView::has(size_t input) const {
@@ -20,7 +60,12 @@ bool NodeView::wants(size_t output) const {
 
 template <typename T> const T *NodeView::attribute(const std::string &name) const {
   auto found = node_.attributes.find(name);
-  return found == node_.attributes.end() ? nullptr : &std::get<T>(found->second);
+  if (found == node_.attributes.end())
+    return nullptr;
+  const T *value = std::get_if<T>(&found->second);
+  if (!value) // of an operator without a schema
+    fail(fmt::format("attribute '{}' is of another kind than it should be", name));
+  return value;
 }
 
 int64_t NodeView::integer(const std::string &name, int64_t fallback) const {

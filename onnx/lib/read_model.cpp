@@ -166,9 +166,12 @@ Graph ModelReader::readGraph(::onnx::GraphProto &graph, bool isBody) const {
   }
   if (read.outputs.empty())
     fail("", "the model has no outputs");
-  for (const auto &value : graph.value_info())
+  for (const auto &value : graph.value_info()) {
     if (auto shape = declaredShape(value.type().tensor_type()))
       read.declared.emplace(value.name(), *shape);
+    if (auto type = dtypeOf(value.type().tensor_type().elem_type()))
+      read.types.emplace(value.name(), *type);
+  }
   return read;
 }
 
@@ -195,10 +198,6 @@ Model ModelReader::read(::onnx::ModelProto &proto) {
 }
 
 } // namespace
-
-std::string Node::describe() const {
-  return fmt::format("node '{}' ({})", escape(name), escape(op));
-}
 
 Model readModel(const std::string &path, std::string bytes) {
   // What protobuf has to say of a malformed file goes to the log, without a place; the one

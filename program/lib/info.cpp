@@ -1,118 +1,13 @@
 #include "info.h"
 
 #include "elf_format.h"
-#include "tilewright/support/error.h"
+#include "json_object.h"
 
 #include <cmath>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace tilewright {
-
-using Json = nlohmann::json;
-using OrderedJson = nlohmann::ordered_json;
-
-// Keeps what a hostile section can ask for far below 1 GiB: a byte of JSON takes up to 30 of
-// memory.
-static constexpr size_t maxBytes = size_t(24) << 20;
-static constexpr int maxDepth = 8;
-static constexpr size_t maxRank = 32;
-
-namespace {
-// One JSON object of a section, read key by key.
-class Object {
-public:
-  Object(const std::string &path, std::string section, const Json &json, std::string where)
-      : path_(path), section_(std::move(section)), json_(json), where_(std::move(where)) {
-    if (!json_.is_object())
-      fail("is not an object");
-  }
-
-  [[noreturn]] void fail(const std::string &message) const {
-    throw UserError(
-        {path_, 0, 0, "section " + section_},
-        fmt::format("{}{}", where_.empty() ? "the text " : "'" + where_ + "' ", message));
-  }
-  [[noreturn]] void failKey(const char *key, const std::string &message) const {
-    throw UserError({path_, 0, 0, "section " + section_},
-                    fmt::format("'{}' {}", keyPath(key), message));
-  }
-
-  const Json *find(const char *key) const {
-    auto found = json_.find(key);
-    return found == json_.end() ? nullptr : &*found;
-  }
-  const Json &get(const char *key) const {
-    const Json *value = find(key);
-    if (!value)
-      failKey(key, "is missing");
-    return *value;
-  }
-  std::string text(const char *key) const {
-    const Json &value = get(key);
-    if (!value.is_string())
-      failKey(key, "is not a string");
-    return value.get<std::string>();
-  }
-  int64_t integer(const char *key, int64_t least) const {
-    const Json &value = get(key);
-    bool fits = value.is_number_integer() &&
-                (!value.is_number_unsigned() || value.get<uint64_t>() <= uint64_t(INT64_MAX));
-    if (!fits)
-      failKey(key, "is not an integer of 64 bits");
-    if (value.get<int64_t>() < least)
-      failKey(key, fmt::format("is {}, less than {}", value.get<int64_t>(), least));
-    return value.get<int64_t>();
-  }
-  const Json &array(const char *key) const {
-    const Json &value = get(key);
-    if (!value.is_array())
-      failKey(key, "is not an array");
-    return value;
-  }
-  Object member(const char *key) const { return Object(path_, section_, get(key), keyPath(key)); }
-  Object element(const char *key, const Json &array, size_t index) const {
-    return Object(path_, section_, array[index], fmt::format("{}[{}]", keyPath(key), index));
-  }
-
-private:
-  std::string keyPath(const char *key) const { return where_.empty() ? key : where_ + "." + key; }
-
-  const std::string &path_;
-  std::string section_;
-  const Json &json_;
-  std::string where_;
-};
-} // namespace
-
-static Json parse(const std::string &path, const std::string &section, std::string_view text) {
-  SourceLocation location{path, 0, 0, "section " + section};
-  if (text.size() > maxBytes)
-    throw UserError(location, fmt::format("is too large: {} bytes, at most {} are read",
-                                          text.size(), maxBytes));
-  auto shallow = [&](int depth, Json::parse_event_t, Json &) {
-    if (depth > maxDepth)
-      throw UserError(location, fmt::format("is nested more than {} deep", maxDepth));
-    return true;
-  };
-  try {
-    return Json::parse(text.begin(), text.end(), shallow);
-  } catch (const Json::parse_error &error) {
-    throw UserError(location, fmt::format("is not JSON: mistake at byte {}", error.byte),
-                    "the file is damaged; compile the model again");
-  } catch (const Json::out_of_range &) {
-    throw UserError(location, "holds a number that no double can hold",
-                    "the file is damaged; compile the model again");
-  }
-}
-
-static DType readType(const Object &object, const char *key) {
-  const std::string text = object.text(key);
-  if (const std::optional<DType> type = dtypeNamed(text))
-    return *type;
-  object.failKey(key, fmt::format("is no element type: '{}'", escape(text)));
-}
 
 static OrderedJson tensorJson(const TensorInfo &tensor) {
   OrderedJson json;
@@ -132,17 +27,8 @@ static OrderedJson tensorJson(const TensorInfo &tensor) {
 static TensorInfo readTensor(const Object &object) {
   TensorInfo tensor;
   tensor.name = object.text("name");
-  tensor.dtype = readType(object, "dtype");
-  const Json &shape = object.array("shape");
-  if (shape.size() > maxRank)
-    object.failKey("shape",
-                   fmt::format("has {} dimensions, at most {} are allowed", shape.size(), maxRank));
-  for (const Json &size : shape) {
-    if (!size.is_number_unsigned() || size.get<uint64_t>() < 1 ||
-        size.get<uint64_t>() > uint64_t(INT64_MAX))
-      object.failKey("shape", "holds what is no size of at least 1");
-    tensor.shape.push_back(size.get<int64_t>());
-  }
+  tensor.dtype = object.type("dtype");
+  tensor.shape = object.shape("shape", 1);
   tensor.address = static_cast<uint64_t>(object.integer("address", 0));
   if (const Json *scale = object.find("scale")) {
     if (!scale->is_number() || !std::isfinite(scale->get<double>()) || scale->get<double>() <= 0)
@@ -159,11 +45,6 @@ static std::vector<TensorInfo> readTensors(const Object &object, const char *key
   for (size_t i = 0; i < array.size(); ++i)
     tensors.push_back(readTensor(object.element(key, array, i)));
   return tensors;
-}
-
-// Names come from the user's model and need not be UTF-8; JSON does.
-static std::string dump(const OrderedJson &json) {
-  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 std::string writeInfo(const Program &program) {
@@ -185,7 +66,7 @@ std::string writeInfo(const Program &program) {
 }
 
 void readInfo(const std::string &path, std::string_view text, Program &program) {
-  Json json = parse(path, elf::infoSection, text);
+  Json json = parseSection(path, elf::infoSection, text);
   Object object(path, elf::infoSection, json, "");
   program.target = object.text("target");
   for (const Json &overlay : object.array("overlays")) {
@@ -231,7 +112,7 @@ std::string writeDebug(const Program &program) {
 }
 
 void readDebug(const std::string &path, std::string_view text, Program &program) {
-  Json json = parse(path, elf::debugSection, text);
+  Json json = parseSection(path, elf::debugSection, text);
   Object object(path, elf::debugSection, json, "");
   const Json &layers = object.array("layers");
   for (size_t i = 0; i < layers.size(); ++i) {

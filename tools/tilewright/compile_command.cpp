@@ -78,6 +78,7 @@ struct Effect {
   Stage first, last;
 };
 static constexpr Effect effects[] = {{"--shape", Stage::Import, Stage::Import},
+                                     {"--accelerator-only", Stage::Import, Stage::Import},
                                      {"--seed", Stage::Import, Stage::Import},
                                      {"--quantize", Stage::Import, Stage::Import},
                                      {"--calibration", Stage::Import, Stage::Import},
@@ -277,6 +278,8 @@ void addCompileCommand(CLI::App &app) {
       ->capture_default_str();
   list("--what-if", options.overlays, "Overlay file on the description; may be repeated");
   list("--shape", request->shapes, "NAME=1x3x48x192: shape of an input; may be repeated");
+  command->add_flag("--accelerator-only", options.acceleratorOnly,
+                    "Refuse a model of which the host would have to compute a part");
   command
       ->add_option("--seed", options.seed,
                    "Seed of random calibration data, and of the tuner's search")
@@ -285,7 +288,8 @@ void addCompileCommand(CLI::App &app) {
 
   command
       ->add_option("--quantize", options.quantize,
-                   "Integers to compute with; none: the model has them already")
+                   "Integers to compute with; none: those that the model has, and a float model "
+                   "runs on the host")
       ->check(CLI::IsMember({"int8", "none"}))
       ->capture_default_str()
       ->group("Quantization");

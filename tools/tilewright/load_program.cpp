@@ -1,5 +1,7 @@
 #include "load_program.h"
 
+#include "parts.h"
+#include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 
 #include <filesystem>
@@ -20,8 +22,18 @@ static std::string locate(const std::string &name, const std::string &program) {
                                                                             : name;
 }
 
+std::string readProgramFile(const std::string &path) { return readFile(path, maxFileBytes); }
+
 LoadedProgram loadProgram(const std::string &path) {
-  std::string bytes = readFile(path, maxFileBytes);
+  const std::string bytes = readProgramFile(path);
+  if (isParted(bytes))
+    throw UserError({path, 0, 0, ""}, "is a program in parts, of which the host runs some",
+                    "`tilewright run` and `verify` take it; `ar x` gives the parts, of which those "
+                    "that end in .elf are programs");
+  return loadProgram(path, bytes);
+}
+
+LoadedProgram loadProgram(const std::string &path, const std::string &bytes) {
   ProgramTarget target = readProgramTarget(path, bytes);
   isa::LoadOptions options;
   options.target = locate(target.target, path);

@@ -16,6 +16,9 @@ struct LoadedProgram {
 
 // Throws UserError for a bad file, and for a description that has changed since the program was
 // made.
+// A program in parts is refused.
 LoadedProgram loadProgram(const std::string &path);
+// The same of the bytes of a program file, or of such a part of one.
+LoadedProgram loadProgram(const std::string &path, const std::string &bytes);
 
 } // namespace tilewright

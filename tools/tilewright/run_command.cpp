@@ -1,6 +1,7 @@
 // tilewright run: a program on an engine; outputs as files, and a report of where the cycles went.
 #include "commands.h"
 #include "load_program.h"
+#include "parts.h"
 #include "tensor_files.h"
 #include "terminal.h"
 #include "tilewright/explore/run_costs.h"
@@ -36,7 +37,7 @@ struct Options {
 // The files of --output-dir, in the order of the program's outputs.
 static std::vector<std::string> tensorFiles(const Program &program, const std::string &directory) {
   std::vector<std::string> files;
-  for (const std::string &name : fileNames(program.outputs))
+  for (const std::string &name : fileNames(namesOf(program.outputs)))
     files.push_back(directory + "/" + name + ".npy");
   return files;
 }
@@ -82,9 +83,29 @@ static void writeReports(const LoadedProgram &loaded, const RunRecord &record,
     outputs.print(report::toText(report, terminalWidth()));
 }
 
+// What is drawn or printed of one program has no form yet for several.
+static void runInParts(const Options &options, const std::string &bytes) {
+  const std::pair<const char *, bool> alone[] = {{"--raw", options.raw},
+                                                 {"--csv", !options.csv.empty()},
+                                                 {"--html", !options.html.empty()},
+                                                 {"--trace", !options.trace.empty()},
+                                                 {"--waves", !options.waves.empty()}};
+  for (auto [option, isGiven] : alone)
+    if (isGiven)
+      throw UserError({options.program, 0, 0, option},
+                      "is of one program, and this one is in parts, of which the host runs some",
+                      "`ar x` gives the parts, of which those that end in .elf are programs");
+  runInParts(loadParts(options.program, bytes),
+             {options.engine, options.inputs, options.outputDirectory, options.json, options.noHost,
+              options.maxCycles, options.seed});
+}
+
 static void run(const Options &options) {
+  const std::string bytes = readProgramFile(options.program);
+  if (isParted(bytes))
+    return runInParts(options, bytes);
   Outputs outputs;
-  LoadedProgram loaded = loadProgram(options.program);
+  LoadedProgram loaded = loadProgram(options.program, bytes);
   Session session(loaded.program);
   bindInputs(session, loaded.program, options.inputs);
   report::Options about;

@@ -9,26 +9,22 @@
 
 namespace tilewright {
 
-static bool isInput(const Program &program, const std::string &name) {
-  return std::any_of(program.inputs.begin(), program.inputs.end(),
-                     [&](const TensorInfo &info) { return info.name == name; });
-}
-
-// Names of tensors may hold equals signs: the longest that is one of the program's counts, else the
-// first part.
-static size_t endOfName(const Program &program, const std::string &text) {
+// Names of tensors may hold equals signs: the longest that is known counts, else the first part.
+static size_t endOfName(const std::vector<std::string> &known, const std::string &text) {
   size_t end = text.find('=');
   for (size_t at = end; at != std::string::npos; at = text.find('=', at + 1))
-    if (isInput(program, text.substr(0, at)))
+    if (std::find(known.begin(), known.end(), text.substr(0, at)) != known.end())
       end = at;
   return end;
 }
 
-void bindInputs(Session &session, const Program &program, const std::vector<std::string> &texts) {
+std::vector<std::pair<std::string, std::string>> inputFiles(const std::vector<std::string> &known,
+                                                            const std::vector<std::string> &texts) {
   SourceLocation location{"", 0, 0, "--input"};
   std::set<std::string> bound;
+  std::vector<std::pair<std::string, std::string>> files;
   for (const std::string &text : texts) {
-    size_t end = endOfName(program, text);
+    size_t end = endOfName(known, text);
     if (end == std::string::npos || end == 0)
       throw UserError(location, fmt::format("'{}' is not NAME=FILE.npy", escape(text)),
                       "write for example --input x=x.npy");
@@ -38,17 +34,25 @@ void bindInputs(Session &session, const Program &program, const std::vector<std:
                       fmt::format("write --input {}FILE.npy", escape(text)));
     if (!bound.insert(name).second)
       throw UserError(location, fmt::format("input '{}' is given twice", escape(name)));
+    files.emplace_back(std::move(name), std::move(file));
+  }
+  return files;
+}
+
+void bindInputs(Session &session, const Program &program, const std::vector<std::string> &texts) {
+  const std::vector<std::string> known = namesOf(program.inputs);
+  for (const auto &[name, file] : inputFiles(known, texts)) {
     // A wrong name is the likelier mistake; without its tensor there is no need to read the file.
-    Tensor tensor = isInput(program, name) ? readNpy(file) : Tensor();
-    session.setInput(name, tensor, file);
+    const bool isKnown = std::find(known.begin(), known.end(), name) != known.end();
+    session.setInput(name, isKnown ? readNpy(file) : Tensor(), file);
   }
 }
 
-std::vector<std::string> fileNames(const std::vector<TensorInfo> &tensors) {
+std::vector<std::string> fileNames(const std::vector<std::string> &tensors) {
   std::vector<std::string> names;
   std::set<std::string> used;
-  for (const TensorInfo &tensor : tensors) {
-    std::string plain = escape(tensor.name, 200);
+  for (const std::string &tensor : tensors) {
+    std::string plain = escape(tensor, 200);
     std::replace(plain.begin(), plain.end(), '/', '_');
     std::replace(plain.begin(), plain.end(), '\\', '_');
     if (plain.empty() || plain[0] == '.')

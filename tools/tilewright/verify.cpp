@@ -2,6 +2,7 @@
 
 #include "check_failed.h"
 #include "load_program.h"
+#include "parts.h"
 #include "standard_streams.h"
 #include "tensor_files.h"
 #include "tilewright/lockstep/compare.h"
@@ -34,40 +35,71 @@ static std::string summary(const lockstep::Compared &compared, uint64_t dramByte
   return text + fmt::format(" compared, {} sample(s)\n", samples);
 }
 
+namespace {
+// Compares the engines on one program after the other.
+class Verification {
+public:
+  Verification(const VerifyOptions &options, const EngineMaker &make)
+      : options_(options), make_(make) {}
+
+  // All samples of the session.
+  void compare(const LoadedProgram &loaded, const Session &session) {
+    std::vector<std::unique_ptr<Engine>> made;
+    std::vector<Engine *> engines;
+    for (const std::string &name : splitEngines(options_.engineList)) {
+      made.push_back(make_(name, loaded.isa));
+      engines.push_back(made.back().get());
+    }
+    lockstep::CompareOptions limits;
+    limits.maxCycles = options_.maxCycles;
+    limits.checkRaces = true; // equal by luck is not equal
+    lockstep::Compared compared;
+    uint64_t dramBytes = 0;
+    for (int64_t sample = 0; sample < session.batch(); ++sample) {
+      const lockstep::Comparison own = lockstep::compare(
+          loaded.isa, loaded.program, [&] { return session.image(sample); }, engines, limits);
+      if (own.difference)
+        throw CheckFailed(fmt::format("{}: different: sample {}: {}",
+                                      escape(options_.program, 4096), sample,
+                                      own.difference->text) +
+                          "\n  reproduce: " + reproduction(options_, own.engines));
+      if (!own.compared.stopped.empty())
+        throw UserError({options_.program, 0, 0, ""},
+                        fmt::format("did not end within {} cycles on engine {}", options_.maxCycles,
+                                    own.compared.stopped),
+                        "raise --max-cycles");
+      if (own.compared.error)
+        throw UserError(*own.compared.error);
+      dramBytes += own.compared.dramBytes;
+      compared = own.compared;
+    }
+    print(summary(compared, dramBytes, session.batch()));
+  }
+
+private:
+  const VerifyOptions &options_;
+  const EngineMaker &make_;
+};
+} // namespace
+
 void verify(const VerifyOptions &options, const EngineMaker &make) {
-  LoadedProgram loaded = loadProgram(options.program);
-  Session session(loaded.program);
-  bindInputs(session, loaded.program, options.inputs);
-  session.fillInputs(options.seed);
-  std::vector<std::unique_ptr<Engine>> made;
-  std::vector<Engine *> engines;
-  for (const std::string &name : splitEngines(options.engineList)) {
-    made.push_back(make(name, loaded.isa));
-    engines.push_back(made.back().get());
+  Verification verification(options, make);
+  const std::string bytes = readProgramFile(options.program);
+  if (!isParted(bytes)) {
+    LoadedProgram loaded = loadProgram(options.program, bytes);
+    Session session(loaded.program);
+    bindInputs(session, loaded.program, options.inputs);
+    session.fillInputs(options.seed);
+    verification.compare(loaded, session);
+    return;
   }
-  lockstep::CompareOptions limits;
-  limits.maxCycles = options.maxCycles;
-  limits.checkRaces = true; // equal by luck is not equal
-  lockstep::Compared compared;
-  uint64_t dramBytes = 0;
-  for (int64_t sample = 0; sample < session.batch(); ++sample) {
-    const lockstep::Comparison own = lockstep::compare(
-        loaded.isa, loaded.program, [&] { return session.image(sample); }, engines, limits);
-    if (own.difference)
-      throw CheckFailed(fmt::format("{}: different: sample {}: {}", escape(options.program, 4096),
-                                    sample, own.difference->text) +
-                        "\n  reproduce: " + reproduction(options, own.engines));
-    if (!own.compared.stopped.empty())
-      throw UserError({options.program, 0, 0, ""},
-                      fmt::format("did not end within {} cycles on engine {}", options.maxCycles,
-                                  own.compared.stopped),
-                      "raise --max-cycles");
-    if (own.compared.error)
-      throw UserError(*own.compared.error);
-    dramBytes += own.compared.dramBytes;
-    compared = own.compared;
-  }
-  print(summary(compared, dramBytes, session.batch()));
+  const LoadedParts program = loadParts(options.program, bytes);
+  std::vector<std::string> random;
+  Values values = bindInputs(program, options.inputs, options.seed, random);
+  runParts(program, values, [&](size_t, const LoadedProgram &part, const Session &session) {
+    verification.compare(part, session);
+    return session.run(*makeEngine("functional", part.isa), {}).outputs;
+  });
 }
 
 } // namespace tilewright

@@ -2,6 +2,7 @@
 
 #include "change_context.h"
 #include "overlay_use.h"
+#include "parts.h"
 #include "phases.h"
 #include "tilewright/compiler/emit/npu.h"
 #include "tilewright/compiler/frontend/frontend.h"
@@ -14,6 +15,7 @@
 #include "tilewright/compiler/select/selection.h"
 #include "tilewright/compiler/select/selection_report.h"
 #include "tilewright/isa/roles.h"
+#include "tilewright/onnx/node_view.h"
 #include "tilewright/program/absorbed.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
@@ -57,6 +59,12 @@ public:
   explicit Compiler(const CompileOptions &options)
       : options_(options), phases_(options.model, options.phaseEnded, options.times),
         context_(makeContext()) {}
+  // Of a model that has been read, with samples of its inputs; null: as `options` has it.
+  Compiler(const CompileOptions &options, onnx::Model model, const CalibrationData *samples)
+      : Compiler(options) {
+    model_ = std::move(model);
+    samples_ = samples;
+  }
 
   CompileResult compile() {
     if (options_.from <= Stage::Kernel)
@@ -138,9 +146,13 @@ private:
   }
 
   void import() {
-    module_ = options_.from == Stage::Tosa
-                  ? importForeignTosa(options_.model, readFile(options_.model), *context_)
-                  : importModel(options_.model, {options_.shapes}, *context_);
+    if (model_)
+      module_ =
+          importOnnx(options_.model, *std::exchange(model_, {}), {options_.shapes}, *context_);
+    else
+      module_ = options_.from == Stage::Tosa
+                    ? importForeignTosa(options_.model, readFile(options_.model), *context_)
+                    : importModel(options_.model, {options_.shapes}, *context_);
     phases_.ended("import", *module_);
   }
 
@@ -161,7 +173,9 @@ private:
     leaveConstants();
     CalibrationData data;
     QuantizeOptions quantization = options_.quantization;
-    if (options_.calibration.empty()) {
+    if (samples_) {
+      data = *samples_;
+    } else if (options_.calibration.empty()) {
       if (quantization.precision == Precision::Automatic) // of which random samples tell nothing
         quantization.precision = Precision::Standard;
       data = randomCalibration(*module_, randomSamples, options_.seed);
@@ -170,7 +184,7 @@ private:
     } else {
       data = readCalibration(options_.calibration);
     }
-    module_ = ofModel([&] {
+    module_ = refusable([&] {
       return quantize(*module_, data, quantization, &result_.quantization, options_.times,
                       &standard_);
     });
@@ -225,12 +239,14 @@ private:
                       "the module is float; --compile-from tosa goes on behind the quantizer",
                       "leave out --compile-from");
     if (isFloat(*module_))
-      throw UserError(
+      throw onnx::Unsupported(
           {options_.model, 0, 0, ""},
           "the model is float and --quantize none leaves it so; the target computes on integers",
           "leave --quantize at int8, or stop at --emit tosa");
-    phases_.run(*module_, createTosaToKernelPass());
-    phases_.run(*module_, createKernelFusePass(std::make_shared<Selection>(isa)));
+    refusable([&] {
+      phases_.run(*module_, createTosaToKernelPass());
+      phases_.run(*module_, createKernelFusePass(std::make_shared<Selection>(isa)));
+    });
   }
 
   NpuProgram schedule(const isa::Isa &isa, const isa::LoadOptions &target) {
@@ -277,6 +293,17 @@ private:
       if (location.file.empty())
         location.file = options_.model;
       throw UserError(location, error.message(), error.fix());
+    }
+  }
+
+  // The same of a model that is right, and that the accelerator cannot compute.
+  template <typename Work> auto refusable(Work work) -> decltype(work()) {
+    try {
+      return ofModel(work);
+    } catch (const UserError &error) {
+      if (error.location().subject.empty() || error.location().file != options_.model)
+        throw;
+      throw onnx::Unsupported(error.location(), error.message(), error.fix());
     }
   }
 
@@ -339,6 +366,8 @@ private:
 
   const CompileOptions &options_;
   Phases phases_;
+  std::optional<onnx::Model> model_; // until it is imported
+  const CalibrationData *samples_ = nullptr;
   std::unique_ptr<mlir::MLIRContext> context_, standardContext_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   mlir::OwningOpRef<mlir::ModuleOp> standard_; // see cyclesOfStandard; mostly empty
@@ -347,8 +376,15 @@ private:
 
 } // namespace
 
+CompileResult compileWhole(const CompileOptions &options) { return Compiler(options).compile(); }
+
+CompileResult compilePart(const CompileOptions &options, onnx::Model model,
+                          const CalibrationData *samples) {
+  return Compiler(options, std::move(model), samples).compile();
+}
+
 CompileResult compile(const CompileOptions &options) {
-  CompileResult result = Compiler(options).compile();
+  CompileResult result = compileInParts(options);
   if (options.times) // the compiler's memory is given back by now
     options.times->ended("release");
   return result;

@@ -1,32 +1,217 @@
-// Element-wise operators on two tensors, which broadcast to a common shape.
-#include "tilewright/host/elements.h"
-#include "tilewright/host/kernels.h"
+// Element-wise arithmetic on tensors that broadcast to a common shape. Integers wrap.
+#include "elementwise.h"
 
-#include <fmt/format.h>
+#include <cmath>
+#include <limits>
 
 namespace tilewright::host {
 
 namespace {
 
-Shape commonShape(const Call &call) {
-  std::optional<Shape> shape = broadcastShapes(call.shape(0), call.shape(1));
-  if (!shape)
-    call.fail(fmt::format("the shapes {} and {} do not fit each other", formatShape(call.shape(0)),
-                          formatShape(call.shape(1))));
-  return *shape;
+// Integers of any type as they wrap; floats as they are.
+template <typename T, typename F> T wrapping(T a, T b, F f) {
+  if constexpr (std::is_integral_v<T>) {
+    using Bits = std::make_unsigned_t<T>;
+    return static_cast<T>(f(static_cast<Bits>(a), static_cast<Bits>(b)));
+  } else {
+    return f(a, b);
+  }
 }
 
-void add(Call &call) {
-  call.set(mapElements(
-      call.input(0), call.input(1), commonShape(call), call.input(0).dtype,
-      [](int64_t a, int64_t b) {
-        return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-      },
-      [](double a, double b) { return a + b; }));
+struct Plus {
+  template <typename T> T operator()(T a, T b) const {
+    return wrapping(a, b, [](auto x, auto y) { return x + y; });
+  }
+};
+
+struct Times {
+  template <typename T> T operator()(T a, T b) const {
+    return wrapping(a, b, [](auto x, auto y) { return x * y; });
+  }
+};
+
+void add(Call &call) { call.set(mapPairs(call, 0, 1, Plus())); }
+
+void sub(Call &call) {
+  call.set(mapPairs(call, 0, 1, [](auto a, auto b) {
+    return wrapping(a, b, [](auto x, auto y) { return x - y; });
+  }));
+}
+
+void mul(Call &call) { call.set(mapPairs(call, 0, 1, Times())); }
+
+// Of integers towards zero; by zero it gives zero.
+struct Quotient {
+  template <typename T> T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (b == 0)
+        return 0;
+      if constexpr (std::is_signed_v<T>)
+        if (b == -1)
+          return Times()(a, b);
+    }
+    return a / b;
+  }
+};
+
+void div(Call &call) { call.set(mapPairs(call, 0, 1, Quotient())); }
+
+// With the sign of `a`, as C has it.
+struct Remainder {
+  template <typename T> T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (b == 0)
+        return 0;
+      if constexpr (std::is_signed_v<T>)
+        if (b == -1)
+          return 0;
+      return a % b;
+    } else {
+      return std::fmod(a, b);
+    }
+  }
+};
+
+void mod(Call &call) {
+  if (call.flag("fmod", false))
+    return call.set(mapPairs(call, 0, 1, Remainder()));
+  call.set(mapPairs(call, 0, 1, [](auto a, auto b) { // with the sign of `b`
+    const auto rest = Remainder()(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? Plus()(rest, b) : rest;
+  }));
+}
+
+template <typename T> T integerPower(T base, T exponent) {
+  if (exponent < 0)
+    return Quotient()(T(1), integerPower<T>(base, exponent == std::numeric_limits<T>::min()
+                                                      ? T(2)
+                                                      : static_cast<T>(0 - exponent)));
+  T result = 1;
+  for (; exponent > 0; exponent /= 2, base = Times()(base, base))
+    if (exponent & 1)
+      result = Times()(result, base);
+  return result;
+}
+
+// The exponent may be of another type than the base, which is the result's.
+void pow(Call &call) {
+  const DType base = call.input(0).dtype, exponent = call.input(1).dtype;
+  if (!isFloat(base) && isFloat(exponent)) {
+    const Tensor a = castTensor(call.input(0), DType::F64),
+                 b = castTensor(call.input(1), DType::F64);
+    Tensor result = call.make(DType::F64, commonShape(call, 0, 2));
+    mapPairs<double, double>(a, b, result.shape, result.data<double>(),
+                             [](double x, double y) { return std::pow(x, y); });
+    return call.set(castTensor(result, base));
+  }
+  call.set(mapPairs(call, 0, 1, [](auto a, auto b) {
+    if constexpr (std::is_integral_v<decltype(a)>)
+      return integerPower(a, b);
+    else
+      return b == 2 ? a * a : std::pow(a, b);
+  }));
+}
+
+// All inputs, from the left to the right, in the wide type; rounded once.
+template <typename F> Tensor fold(const Call &call, F f) {
+  const DType type = call.input(0).dtype, wide = wideType(type);
+  const Shape shape = commonShape(call, 0, call.inputCount());
+  call.make(wide, shape); // its size is checked
+  Tensor sum = *widened(call.shared(0), wide);
+  for (size_t i = 1; i < call.inputCount(); ++i) {
+    const ConstantTensor next = widened(call.shared(i), wide);
+    Tensor result = call.make(wide, *broadcastShapes(sum.shape, next->shape));
+    withWide(wide, [&](auto zero) {
+      using T = decltype(zero);
+      mapPairs<T, T>(sum, *next, result.shape, result.data<T>(), f);
+    });
+    sum = std::move(result);
+  }
+  return sum;
+}
+
+void sum(Call &call) { call.set(narrowed(fold(call, Plus()), call.input(0).dtype)); }
+
+void mean(Call &call) {
+  Tensor all = fold(call, Plus());
+  const auto count = static_cast<double>(call.inputCount());
+  withWideFloat(all.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for (int64_t i = 0, end = isFloat(all.dtype) ? all.elements() : 0; i < end; ++i)
+      all.data<T>()[i] /= static_cast<T>(count);
+  });
+  call.set(narrowed(std::move(all), call.input(0).dtype));
+}
+
+// What is no number stays so.
+void min(Call &call) {
+  call.set(narrowed(fold(call, [](auto a, auto b) { return a < b || a != a ? a : b; }),
+                    call.input(0).dtype));
+}
+
+void max(Call &call) {
+  call.set(narrowed(fold(call, [](auto a, auto b) { return a > b || a != a ? a : b; }),
+                    call.input(0).dtype));
+}
+
+void bitShift(Call &call) {
+  const bool isLeft = call.choice("direction", {"LEFT", "RIGHT"}) == "LEFT";
+  const auto shift = [isLeft](auto a, auto b) -> uint64_t {
+    const auto value = static_cast<uint64_t>(a), by = static_cast<uint64_t>(b);
+    if (by >= 64)
+      return 0;
+    return isLeft ? value << by : value >> by;
+  };
+  call.set(mapPairs(call, 0, 1, shift));
+}
+
+template <typename F> void bitwise(Call &call, F f) {
+  call.set(mapPairs(call, 0, 1, [f](auto a, auto b) {
+    return f(static_cast<int64_t>(a), static_cast<int64_t>(b));
+  }));
+}
+
+void bitwiseAnd(Call &call) {
+  bitwise(call, [](int64_t a, int64_t b) { return a & b; });
+}
+
+void bitwiseOr(Call &call) {
+  bitwise(call, [](int64_t a, int64_t b) { return a | b; });
+}
+
+void bitwiseXor(Call &call) {
+  bitwise(call, [](int64_t a, int64_t b) { return a ^ b; });
+}
+
+void bitwiseNot(Call &call) {
+  call.set(mapEach(call, 0, [](auto a) { return ~static_cast<int64_t>(a); }));
+}
+
+void prelu(Call &call) {
+  if (commonShape(call, 0, 2) != call.shape(0))
+    call.fail("its slope is larger than its input");
+  call.set(mapPairs(call, 0, 1, [](auto a, auto slope) { return a < 0 ? Times()(a, slope) : a; }));
 }
 
 } // namespace
 
-KernelTable arithmeticKernels() { return {{"Add", add}}; }
+KernelTable arithmeticKernels() {
+  return {{"Add", add},
+          {"BitShift", bitShift},
+          {"BitwiseAnd", bitwiseAnd},
+          {"BitwiseNot", bitwiseNot},
+          {"BitwiseOr", bitwiseOr},
+          {"BitwiseXor", bitwiseXor},
+          {"Div", div},
+          {"Max", max},
+          {"Mean", mean},
+          {"Min", min},
+          {"Mod", mod},
+          {"Mul", mul},
+          {"PRelu", prelu},
+          {"Pow", pow},
+          {"Sub", sub},
+          {"Sum", sum}};
+}
 
 } // namespace tilewright::host

@@ -9,33 +9,25 @@ using ::testing::ElementsAre;
 
 namespace {
 
-std::vector<std::string> namesOf(const std::vector<std::string> &tensors) {
-  std::vector<TensorInfo> infos;
-  for (const std::string &name : tensors) {
-    TensorInfo info;
-    info.name = name;
-    infos.push_back(info);
-  }
-  return fileNames(infos);
-}
-
 TEST(FileNames, areTheTensorsNames) {
-  EXPECT_THAT(namesOf({"logits", "save_infer_model.0"}),
+  EXPECT_THAT(fileNames({"logits", "save_infer_model.0"}),
               ElementsAre("logits", "save_infer_model.0"));
 }
 
 TEST(FileNames, areNeverPaths) {
-  EXPECT_THAT(namesOf({"../../x", "/etc/y", "a/b"}), ElementsAre("_.._.._x", "_etc_y", "a_b"));
+  EXPECT_THAT(fileNames({"../../x", "/etc/y", "a/b"}), ElementsAre("_.._.._x", "_etc_y", "a_b"));
 }
 
-TEST(FileNames, areNeverHidden) { EXPECT_THAT(namesOf({".x"}), ElementsAre("_.x")); }
+TEST(FileNames, areNeverHidden) { EXPECT_THAT(fileNames({".x"}), ElementsAre("_.x")); }
 
 TEST(FileNames, areDifferent) {
-  EXPECT_THAT(namesOf({"a/b", "a_b", "a\\b"}), ElementsAre("a_b", "a_b-2", "a_b-3"));
+  EXPECT_THAT(fileNames({"a/b", "a_b", "a\\b"}), ElementsAre("a_b", "a_b-2", "a_b-3"));
 }
 
-TEST(FileNames, holdNoControlCharacters) { EXPECT_THAT(namesOf({"a\nb"}), ElementsAre("a_x0ab")); }
+TEST(FileNames, holdNoControlCharacters) {
+  EXPECT_THAT(fileNames({"a\nb"}), ElementsAre("a_x0ab"));
+}
 
-TEST(FileNames, areShortEnough) { EXPECT_LT(namesOf({std::string(10000, 'n')})[0].size(), 250u); }
+TEST(FileNames, areShortEnough) { EXPECT_LT(fileNames({std::string(10000, 'n')})[0].size(), 250u); }
 
 } // namespace

@@ -78,7 +78,7 @@ static void buildClip(NodeImporter &node) {
   if (std::isnan(low) || std::isnan(high))
     node.fail("a bound is not a number");
   if (low == infinity || high == -infinity)
-    node.fail("its bounds leave infinity alone; only finite numbers are computed with");
+    node.refuse("its bounds leave infinity alone; only finite numbers are computed with");
   // The upper bound is applied last, so it wins when the bounds are in the wrong order.
   node.setResult(tosa.clamp(x, std::min(low, high), high));
 }

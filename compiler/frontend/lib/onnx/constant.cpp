@@ -63,8 +63,8 @@ static void buildCast(NodeImporter &node) {
   mlir::Value value = node.value(0);
   int64_t target = node.integer("to", 0);
   if (target != 1)
-    node.fail(fmt::format("a cast of data to {} is not supported; only float32 is computed with",
-                          targetName(target)));
+    node.refuse(fmt::format("a cast of data to {} is not supported; only float32 is computed with",
+                            targetName(target)));
   bool isFloat32 = mlir::getElementTypeOrSelf(value).isF32();
   node.setResult(isFloat32 ? value : node.tosa().castToFloat(value));
 }
@@ -73,7 +73,7 @@ static void foldCast(NodeImporter &node) {
   int64_t to = node.integer("to", 0);
   std::optional<DType> target = castTarget(to);
   if (!target)
-    node.fail(fmt::format("a cast to {} is not supported", targetName(to)));
+    node.refuse(fmt::format("a cast to {} is not supported", targetName(to)));
   const Tensor &input = node.known(0, "input");
   node.checkFold(input.shape, *target);
   node.setResult(castTensor(input, *target));

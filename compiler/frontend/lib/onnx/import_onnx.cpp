@@ -1,5 +1,5 @@
 // From a decoded ONNX model to a TOSA module.
-#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/frontend/onnx_placement.h"
 #include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/compiler/tosa/model_operators.h"
 
@@ -30,6 +30,7 @@ public:
         tosa_(builder_) {}
 
   mlir::OwningOpRef<mlir::ModuleOp> import(const Model &model);
+  std::vector<NodePlace> survey(const Model &model, const std::set<std::string> &onHost);
 
 private:
   [[noreturn]] void fail(const std::string &subject, const std::string &message,
@@ -42,6 +43,7 @@ private:
   void checkDeclaredValues(const Model &model, const Node &node) const;
   void importNode(const Node &node, int64_t opset);
   mlir::Value output(const GraphValue &declared);
+  void surveyNode(const Model &model, const Node &node, mlir::Block *body, NodePlace &place);
 
   std::string path_;
   const ImportOptions &options_;
@@ -77,7 +79,8 @@ std::vector<bool> neededNodes(const Model &model, std::set<std::string> &used) {
     for (const std::string &output : node.outputs)
       needed[i] = needed[i] || (!output.empty() && used.count(output));
     if (needed[i])
-      used.insert(node.inputs.begin(), node.inputs.end());
+      for (const std::string &name : readsOf(node))
+        used.insert(name);
   }
   return needed;
 }
@@ -133,7 +136,8 @@ void GraphImporter::checkOptions(const Model &model) const {
 Shape GraphImporter::boundShape(const GraphValue &input) const {
   std::string subject = fmt::format("input '{}'", escape(input.name));
   if (input.type != "float")
-    fail(subject, fmt::format("inputs of {} are not supported; only float32 is", input.type));
+    throw Unsupported({path_, 0, 0, subject},
+                      fmt::format("inputs of {} are not supported; only float32 is", input.type));
   bool dynamic = !input.shape || llvm::is_contained(*input.shape, dynamicDimension);
   std::string shapeText = input.shape ? formatDeclared(*input.shape) : "unknown";
   auto bound = options_.shapes.find(input.name);
@@ -166,8 +170,8 @@ void GraphImporter::importNode(const Node &node, int64_t opset) {
   if (!op) {
     std::string domain =
         node.domain.empty() ? "" : fmt::format(" of domain '{}'", escape(node.domain));
-    throw UserError(location,
-                    fmt::format("operator {}{} is not supported", escape(node.op), domain));
+    throw Unsupported(location,
+                      fmt::format("operator {}{} is not supported", escape(node.op), domain));
   }
   NodeImporter importer(node, opset, location, values_, tosa_, foldedBytes_);
   bool fold = op->fold != nullptr;
@@ -187,8 +191,8 @@ void GraphImporter::importNode(const Node &node, int64_t opset) {
   } else if (op->build) {
     op->build(importer);
   } else {
-    importer.fail(fmt::format("operator {} is supported only where its inputs are known at import",
-                              op->name));
+    importer.refuse(fmt::format(
+        "operator {} is supported only where its inputs are known at import", op->name));
   }
 }
 
@@ -298,14 +302,103 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
   return module;
 }
 
+// A node that cannot be imported gives values that come from the host, which a later part of the
+// accelerator can read where it knows their shapes.
+void GraphImporter::surveyNode(const Model &model, const Node &node, mlir::Block *body,
+                               NodePlace &place) {
+  for (const std::string &input : node.inputs)
+    if (place.onAccelerator && !input.empty() && !values_.count(input)) {
+      place.onAccelerator = false;
+      place.reason = fmt::format("its input '{}' is not known to be a tensor of float32 of a "
+                                 "shape that does not change",
+                                 escape(input));
+    }
+  if (place.onAccelerator) {
+    try {
+      importNode(node, model.opset);
+      place.isConstant = isConstant(node, values_);
+    } catch (const Unsupported &error) {
+      place.onAccelerator = false;
+      place.reason = error.message();
+    }
+  }
+  for (const std::string &output : node.outputs) {
+    if (place.onAccelerator || output.empty())
+      continue;
+    values_.erase(output);
+    auto declared = model.declared.find(output);
+    auto type = model.types.find(output);
+    if (declared != model.declared.end() && type != model.types.end() &&
+        type->second == DType::F32 && !llvm::is_contained(declared->second, dynamicDimension))
+      values_[output] = {
+          nullptr, body->addArgument(tosa_.floatType(declared->second), builder_.getUnknownLoc())};
+  }
+}
+
+std::vector<NodePlace> GraphImporter::survey(const Model &model,
+                                             const std::set<std::string> &onHost) {
+  checkOptions(model);
+  std::set<std::string> used;
+  const std::vector<bool> needed = neededNodes(model, used);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(builder_.getUnknownLoc());
+  builder_.setInsertionPointToEnd(module->getBody());
+  auto function = mlir::func::FuncOp::create(builder_, builder_.getUnknownLoc(), "main",
+                                             builder_.getFunctionType({}, {}));
+  mlir::Block *body = function.addEntryBlock();
+  for (const GraphValue &input : model.inputs) {
+    try {
+      values_[input.name] = {
+          nullptr, body->addArgument(tosa_.floatType(boundShape(input)), builder_.getUnknownLoc())};
+    } catch (const Unsupported &) { // whoever reads it is the host's
+    }
+  }
+  for (const auto &[name, tensor] : model.initializers)
+    values_[name] = {widened(tensor), {}};
+  builder_.setInsertionPointToEnd(body);
+  std::vector<NodePlace> places(model.nodes.size());
+  for (size_t i = 0; i < model.nodes.size(); ++i) {
+    places[i].isNeeded = needed[i];
+    if (!needed[i])
+      continue;
+    const Node &node = model.nodes[i];
+    places[i].onAccelerator = !onHost.count(node.name);
+    surveyNode(model, node, body, places[i]);
+    for (const std::string &output : node.outputs)
+      if (auto value = values_.find(output);
+          places[i].onAccelerator && used.count(output) && !output.empty()) {
+        if (value == values_.end()) {
+          places[i].onAccelerator = false;
+          places[i].reason = fmt::format("its output '{}' is not supported", escape(output));
+        } else if (value->second.value &&
+                   !mlir::getElementTypeOrSelf(value->second.value).isF32()) {
+          places[i].givesNoFloat = true;
+        }
+      }
+  }
+  return places;
+}
+
 } // namespace
 
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, std::string bytes,
                                              const ImportOptions &options,
                                              mlir::MLIRContext &context) {
+  return importOnnx(path, onnx::readModel(path, std::move(bytes)), options, context);
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, const onnx::Model &model,
+                                             const ImportOptions &options,
+                                             mlir::MLIRContext &context) {
   context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect>();
-  Model model = readModel(path, std::move(bytes));
   return GraphImporter(path, options, context).import(model);
+}
+
+std::vector<NodePlace> surveyOnnx(const std::string &path, const onnx::Model &model,
+                                  const ImportOptions &options,
+                                  const std::set<std::string> &onHost) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect>();
+  return GraphImporter(path, options, context).survey(model, onHost);
 }
 
 } // namespace tilewright

@@ -26,8 +26,8 @@ mlir::Value NodeImporter::value(size_t input) {
   if (found.value)
     return found.value;
   if (found.constant->dtype != DType::F32)
-    fail(fmt::format("input '{}' is of {}; only float32 is computed with",
-                     escape(node().inputs[input]), name(found.constant->dtype)));
+    refuse(fmt::format("input '{}' is of {}; only float32 is computed with",
+                       escape(node().inputs[input]), name(found.constant->dtype)));
   checkFinite(*found.constant, input);
   mlir::Value value = tosa_.constant(*found.constant);
   values_[node().inputs[input]].value = value;
@@ -37,8 +37,8 @@ mlir::Value NodeImporter::value(size_t input) {
 mlir::Value NodeImporter::floatValue(size_t input) {
   mlir::Value result = value(input);
   if (!mlir::getElementTypeOrSelf(result).isF32())
-    fail(fmt::format("input '{}' is of bool; only float32 is computed with",
-                     escape(node().inputs[input])));
+    refuse(fmt::format("input '{}' is of bool; only float32 is computed with",
+                       escape(node().inputs[input])));
   return result;
 }
 
@@ -70,9 +70,10 @@ const Tensor *NodeImporter::constant(size_t input) const { return operand(input)
 const Tensor &NodeImporter::known(size_t input, const char *what) const {
   const Tensor *tensor = constant(input);
   if (!tensor)
-    fail(fmt::format("its {}, '{}', depends on the data: only values that are known at import are "
-                     "supported",
-                     what, escape(node().inputs[input])));
+    refuse(
+        fmt::format("its {}, '{}', depends on the data: only values that are known at import are "
+                    "supported",
+                    what, escape(node().inputs[input])));
   return *tensor;
 }
 
@@ -150,8 +151,8 @@ void NodeImporter::setResult(Tensor tensor, size_t output) {
 
 void NodeImporter::checkFold(const Shape &shape, DType type) {
   if (shape.size() > maxConstantRank)
-    fail(fmt::format("a constant of {} dimensions arises; at most {} are supported", shape.size(),
-                     maxConstantRank));
+    refuse(fmt::format("a constant of {} dimensions arises; at most {} are supported", shape.size(),
+                       maxConstantRank));
   int64_t size = byteSize(type);
   for (int64_t dim : shape) {
     if (dim < 0)

@@ -57,15 +57,15 @@ mlir::Value normalize(FloatBuilder &tosa, mlir::Value value, llvm::ArrayRef<int6
 static void buildBatchNormalization(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   if (node.flag("training_mode", false))
-    node.fail("training mode is not supported");
+    node.refuse("training mode is not supported");
   const std::vector<std::string> &outputs = node.node().outputs;
   size_t named = outputs.size() - std::count(outputs.begin(), outputs.end(), "");
   if (named > 1 && node.opset() < 14) // where they alone tell that it trains
-    node.fail("training mode is not supported");
+    node.refuse("training mode is not supported");
   if (named > 1)
     node.fail(fmt::format("it has {} outputs, and gives 1 where it does not train", named));
   if (!node.flag("spatial", true))
-    node.fail("normalization of each element is not supported");
+    node.refuse("normalization of each element is not supported");
   mlir::Value input = node.floatValue(0);
   Shape shape = sizesOf(input);
   auto rank = static_cast<int64_t>(shape.size());

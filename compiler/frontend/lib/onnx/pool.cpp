@@ -11,7 +11,7 @@ static void buildMaxPool(NodeImporter &node) {
   Window window = makeWindow(node, sizesOf(input), kernelShape(node, rank - 2), rank - 2);
   for (int i : {0, 1}) {
     if (window.dilation[i] != 1)
-      node.fail("a dilated pool is not supported");
+      node.refuse("a dilated pool is not supported");
     if (window.padBegin[i] >= window.kernel[i] || window.padEnd[i] >= window.kernel[i])
       node.fail("pads are not smaller than the kernel");
   }
@@ -24,7 +24,7 @@ static void buildAveragePool(NodeImporter &node) {
   Window window = makeWindow(node, sizesOf(input), kernelShape(node, rank - 2), rank - 2);
   for (int i : {0, 1})
     if (window.dilation[i] != 1)
-      node.fail("a dilated pool is not supported");
+      node.refuse("a dilated pool is not supported");
   bool padded = window.padBegin != std::array<int64_t, 2>{0, 0} ||
                 window.padEnd != std::array<int64_t, 2>{0, 0};
   if (padded && node.flag("count_include_pad", false)) {

@@ -47,7 +47,7 @@ void foldReduction(NodeImporter &node, int64_t integerStart, Combine combine) {
   Reduction reduction = readReduction(node);
   const Tensor &input = node.known(0, "input");
   if (isFloat(input.dtype))
-    node.fail("a reduction of a float constant is not supported");
+    node.refuse("a reduction of a float constant is not supported");
   node.checkFold(reduction.result(input.shape), input.dtype);
   Tensor result = makeTensor(input.dtype, reduction.result(input.shape));
   for (int64_t i = 0, count = result.elements(); i < count; ++i)

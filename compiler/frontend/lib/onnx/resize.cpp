@@ -45,7 +45,7 @@ float coordinate(NodeImporter &node, const std::string &mode, const Axis &axis, 
                          : at * static_cast<float>(axis.in - 1) / static_cast<float>(axis.out - 1);
   if (mode == "tf_half_pixel_for_nn")
     return (at + 0.5f) / axis.scale;
-  node.fail(fmt::format("coordinate transformation '{}' is not supported", mode));
+  node.refuse(fmt::format("coordinate transformation '{}' is not supported", mode));
 }
 
 int64_t nearestIndex(NodeImporter &node, const std::string &rule, const Axis &axis, float x) {
@@ -220,10 +220,10 @@ mlir::Value resizeLinear(NodeImporter &node, mlir::Value input, const std::vecto
     if (rows && columns)
       return resizeImage(node, input, axes, *rows, *columns, true);
   }
-  node.fail(fmt::format("linear interpolation from {}x{} with coordinates '{}' is not supported "
-                        "for these scales",
-                        node.shape(0).size() > 2 ? node.shape(0)[2] : 0, node.shape(0).back(),
-                        escape(coordinates)));
+  node.refuse(fmt::format("linear interpolation from {}x{} with coordinates '{}' is not supported "
+                          "for these scales",
+                          node.shape(0).size() > 2 ? node.shape(0)[2] : 0, node.shape(0).back(),
+                          escape(coordinates)));
 }
 
 std::string modeOf(NodeImporter &node) {
@@ -251,7 +251,7 @@ void buildResized(NodeImporter &node, const std::vector<Axis> &axes, const std::
   else if (mode == "linear")
     node.setResult(resizeLinear(node, input, axes, coordinates));
   else
-    node.fail(fmt::format("mode '{}' is not supported", mode));
+    node.refuse(fmt::format("mode '{}' is not supported", mode));
 }
 
 } // namespace
@@ -269,10 +269,10 @@ static void buildResize(NodeImporter &node) {
   }
   if (node.choice("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}) !=
       "stretch")
-    node.fail("keeping the aspect ratio is not supported");
+    node.refuse("keeping the aspect ratio is not supported");
   bool antialias = node.flag("antialias", false), exclude = node.flag("exclude_outside", false);
   if (antialias || exclude)
-    node.fail("antialiasing and excluding what lies outside are not supported");
+    node.refuse("antialiasing and excluding what lies outside are not supported");
   std::string coordinates =
       node.choice("coordinate_transformation_mode",
                   {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",

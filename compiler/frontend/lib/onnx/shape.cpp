@@ -135,7 +135,7 @@ static void buildIdentity(NodeImporter &node) {
                             input == 1 ? "ratio" : "training_mode",
                             formatShape(node.shape(input))));
   if (node.has(2) && node.scalar(2, "training_mode") != 0)
-    node.fail("training mode is not supported");
+    node.refuse("training mode is not supported");
   node.setResult(node.operand(0));
 }
 

@@ -21,7 +21,7 @@ static mlir::Value changeLayout(NodeImporter &node, mlir::Value value,
 mlir::Value toChannelsLast(NodeImporter &node, mlir::Value input) {
   Shape shape = sizesOf(input);
   if (shape.size() != 3 && shape.size() != 4)
-    node.fail(
+    node.refuse(
         fmt::format("an input of shape {} is not supported: only images (NCHW) and rows (NCW) are",
                     formatShape(shape)));
   if (shape.size() == 3)

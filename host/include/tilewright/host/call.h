@@ -34,6 +34,9 @@ public:
   int64_t integerScalar(size_t input, const char *what) const;
   double scalar(size_t input, const char *what) const;
 
+  // An element type that an attribute gives by its number.
+  DType type(const std::string &attribute, DType fallback) const;
+
   void set(Tensor tensor, size_t output = 0);
   void set(ConstantTensor tensor, size_t output = 0);
   // Zeros, to be filled. Fails when it would take more than maxTensorBytes.

@@ -33,7 +33,7 @@ Shape rowMajorStrides(const Shape &shape);
 Shape broadcastStrides(const Shape &from, const Shape &to);
 
 // As ONNX's Cast: floats are truncated towards zero, bool is "not zero".
-Tensor castTensor(const Tensor &source, DType type);
+Tensor castTensor(const Tensor &source, DType type, bool saturate = true);
 Tensor reshaped(const Tensor &source, Shape shape);
 
 // Element-wise on the common shape `shape`; `integers` serves integer and bool types, `floats` the

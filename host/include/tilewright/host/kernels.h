@@ -20,15 +20,29 @@ std::vector<Kernel> allKernels(); // sorted by domain and name
 
 // Those of one file each.
 using KernelTable = std::vector<Kernel>;
+KernelTable activationKernels();
 KernelTable arithmeticKernels();
+KernelTable attentionKernels();
+KernelTable castKernels();
+KernelTable comparisonKernels();
+KernelTable constantKernels();
 KernelTable convolutionKernels();
 KernelTable gatherKernels();
+KernelTable lossKernels();
 KernelTable matmulKernels();
+KernelTable normalizationKernels();
 KernelTable poolsKernels();
+KernelTable quantizationKernels();
+KernelTable quantizedKernels();
+KernelTable randomKernels();
+KernelTable reductionKernels();
 KernelTable reshapeKernels();
 KernelTable resizeKernels();
 KernelTable samplingKernels();
 KernelTable selectionKernels();
 KernelTable sliceKernels();
+KernelTable softmaxKernels();
+KernelTable trainingKernels();
+KernelTable unaryKernels();
 
 } // namespace tilewright::host

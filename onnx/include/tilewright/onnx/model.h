@@ -14,6 +14,10 @@
 
 namespace tilewright::onnx {
 
+// By the numbers of TensorProto.DataType; nullopt of what is no number.
+std::optional<DType> dtypeOf(int64_t dataType);
+int64_t dataTypeOf(DType type);
+
 // Constants are shared, never copied: a node may only pass one on.
 using ConstantTensor = std::shared_ptr<const Tensor>;
 
@@ -56,12 +60,17 @@ struct Graph {
   std::map<std::string, ConstantTensor> initializers;
   std::vector<Node> nodes;                              // in the order of the file
   std::map<std::string, std::vector<int64_t>> declared; // shapes of other values, as declared
+  std::map<std::string, DType> types;                   // the same of their types
 };
 
 struct Model : Graph {
   int64_t opset = 0;                      // of ai.onnx
   std::map<std::string, int64_t> domains; // versions of the other operator sets
 };
+
+// The names that a node reads: its inputs, and what its graphs read of the values around them. Each
+// once; "" is none of them.
+std::vector<std::string> readsOf(const Node &node);
 
 // Decodes and checks `bytes`, the content of the file `path`; tensors stored outside the file are
 // read from beside it. No tensor is held twice on the way. Throws UserError.

@@ -7,6 +7,12 @@
 
 namespace tilewright::onnx {
 
+// Of a node that is valid, and that whoever was asked cannot compute. Another one may.
+class Unsupported : public UserError {
+public:
+  using UserError::UserError;
+};
+
 class NodeView {
 public:
   NodeView(const Node &node, int64_t opset, SourceLocation location)
@@ -16,6 +22,8 @@ public:
   int64_t opset() const { return opset_; }
   const SourceLocation &location() const { return location_; }
   [[noreturn]] void fail(const std::string &message, const std::string &fix = "") const;
+  [[noreturn]] void refuse(const std::string &message,
+                           const std::string &fix = "") const; // Unsupported
 
   // Inputs. Those that the operator's schema requires are there, and of types that it allows.
   size_t inputCount() const { return node_.inputs.size(); }

@@ -21,8 +21,10 @@ struct CompileOptions {
   std::string target = "edge16";
   std::vector<std::string> overlays;
   std::map<std::string, std::vector<int64_t>> shapes;
-  std::string calibration;       // .npz or directory; empty: seeded random samples
-  std::string quantize = "int8"; // int8, none: the module must be integer already
+  std::string calibration; // .npz or directory; empty: seeded random samples
+  // int8; none: what is integer already is computed on as it is, float models run on the host
+  std::string quantize = "int8";
+  bool acceleratorOnly = false; // nothing may run on the host
   QuantizeOptions quantization;
   // An option that asks something of the quantizer: a warning where that has nothing to do. Empty:
   // none.

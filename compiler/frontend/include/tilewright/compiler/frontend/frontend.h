@@ -9,6 +9,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "tilewright/onnx/model.h"
 
 #include <cstdint>
 #include <map>
@@ -29,6 +30,9 @@ mlir::OwningOpRef<mlir::ModuleOp> importModel(const std::string &path, const Imp
                                               mlir::MLIRContext &context);
 // `bytes`: at most 2^31 - 1, which is protobuf's limit; given back as soon as they are decoded.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, std::string bytes,
+                                             const ImportOptions &options,
+                                             mlir::MLIRContext &context);
+mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, const onnx::Model &model,
                                              const ImportOptions &options,
                                              mlir::MLIRContext &context);
 // TOSA 1.0 as text or bytecode. Bytecode must be our own: what a user gives goes through

@@ -1,0 +1,231 @@
+#include "parts.h"
+
+#include "partition.h"
+#include "tilewright/compiler/frontend/model_formats.h"
+#include "tilewright/host/elements.h"
+#include "tilewright/host/execution.h"
+#include "tilewright/onnx/node_view.h"
+#include "tilewright/support/files.h"
+
+#include <climits>
+#include <fmt/format.h>
+#include <random>
+
+namespace tilewright {
+
+namespace {
+
+constexpr int64_t randomSamples = 16;
+
+// Row `index` of a calibration array, in the shape of the input.
+Tensor sample(const Tensor &array, int64_t index, const onnx::GraphValue &input) {
+  const auto rows = std::max<int64_t>(array.shape.empty() ? 1 : array.shape[0], 1);
+  const int64_t bytes = static_cast<int64_t>(array.bytes.size()) / rows;
+  Tensor row{array.dtype, {}, {}};
+  row.bytes.assign(array.bytes.begin() + index * bytes, array.bytes.begin() + (index + 1) * bytes);
+  row.shape = array.shape;
+  if (!row.shape.empty())
+    row.shape.erase(row.shape.begin());
+  if (input.shape && row.shape.size() + 1 == input.shape->size())
+    row.shape.insert(row.shape.begin(), 1);
+  return input.dtype && *input.dtype != row.dtype ? host::castTensor(row, *input.dtype) : row;
+}
+
+class PartedCompiler {
+public:
+  explicit PartedCompiler(const CompileOptions &options) : options_(options) {}
+
+  CompileResult compile() {
+    try {
+      return compileWhole(options_);
+    } catch (const onnx::Unsupported &error) {
+      // Stages before the program are of what the accelerator computes.
+      if (options_.acceleratorOnly || options_.to != Stage::Elf || !readModel())
+        throw;
+      if (options_.quantize == "none") {
+        parts_.push_back(hostPart(options_.model, model_, error.message()));
+        return compileParts();
+      }
+      if (!refuse(error))
+        divide();
+    }
+    for (;;) {
+      try {
+        return compileParts();
+      } catch (const onnx::Unsupported &error) {
+        if (!refuse(error))
+          throw;
+      }
+    }
+  }
+
+private:
+  // Whether the model is one that can be divided.
+  bool readModel() {
+    std::string bytes = readFile(options_.model, INT_MAX);
+    const ModelFormat *format = modelFormatOf(options_.model, bytes);
+    if (!format || std::string_view(format->name) != "ONNX")
+      return false;
+    model_ = onnx::readModel(options_.model, std::move(bytes));
+    return true;
+  }
+
+  // Divides the model anew, with the error's node on the host; false where it names none.
+  bool refuse(const UserError &error) {
+    for (const onnx::Node &node : model_.nodes)
+      if (node.describe() == error.location().subject &&
+          refusals_.emplace(node.name, error.message()).second) {
+        divide();
+        return true;
+      }
+    return false;
+  }
+
+  void divide() { parts_ = partition(options_.model, model_, {options_.shapes}, refusals_); }
+
+  CompileResult compileParts() {
+    CompileResult whole;
+    PartedProgram program;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      const ModelPart &part = parts_[i];
+      const std::string title =
+          fmt::format("part {}, {}: ", i, part.onHost ? "host" : "accelerator");
+      if (part.onHost) {
+        program.parts.push_back({true, onnx::writeModel(part.model), part.operators});
+        whole.summary += title + operatorsOf(part) + "\n";
+        for (const HostOperator &each : part.operators)
+          whole.plan += fmt::format("{} ({}): on the host: {}\n", escape(each.name),
+                                    escape(each.op), escape(each.reason, 400));
+        continue;
+      }
+      CompileResult result = compileAccelerated(part);
+      if (parts_.size() == 1)
+        return result;
+      program.parts.push_back({false, std::move(result.output), {}});
+      whole.summary += title + result.summary;
+      whole.plan += result.plan;
+      whole.overlayUse += result.overlayUse;
+      whole.warnings.insert(whole.warnings.end(), result.warnings.begin(), result.warnings.end());
+      whole.quantization = std::move(result.quantization);
+      whole.precisionCost = result.precisionCost;
+      if (result.tuning)
+        whole.tuning = std::move(result.tuning);
+    }
+    for (const onnx::GraphValue &input : model_.inputs)
+      program.inputs.push_back(border(input));
+    for (const onnx::GraphValue &output : model_.outputs)
+      program.outputs.push_back(border(output));
+    whole.output = writeParted(program);
+    return whole;
+  }
+
+  // "3 operators: Gather, NonMaxSuppression, TopK"
+  static std::string operatorsOf(const ModelPart &part) {
+    std::set<std::string> names;
+    for (const HostOperator &each : part.operators)
+      names.insert(escape(each.op));
+    return fmt::format("{} operator{}: {}", part.operators.size(),
+                       part.operators.size() == 1 ? "" : "s", fmt::join(names, ", "));
+  }
+
+  BorderTensor border(const onnx::GraphValue &value) const {
+    if (!value.dtype)
+      throw UserError({options_.model, 0, 0, fmt::format("value '{}'", escape(value.name))},
+                      fmt::format("tensors of {} are not supported", value.type));
+    auto bound = options_.shapes.find(value.name);
+    return {value.name, *value.dtype,
+            bound != options_.shapes.end() ? bound->second
+                                           : value.shape.value_or(std::vector<int64_t>())};
+  }
+
+  CompileResult compileAccelerated(const ModelPart &part) {
+    CompileOptions options = options_;
+    options.shapes.clear();
+    for (const onnx::GraphValue &input : part.model.inputs)
+      if (auto shape = options_.shapes.find(input.name); shape != options_.shapes.end())
+        options.shapes.insert(*shape);
+    if (const std::optional<CalibrationData> samples = samplesOf(part))
+      return compilePart(options, part.model, &*samples);
+    return compilePart(options, part.model, nullptr);
+  }
+
+  // Samples of what the part reads; none where random ones will do.
+  std::optional<CalibrationData> samplesOf(const ModelPart &part) {
+    bool readsParts = false;
+    for (const onnx::GraphValue &input : part.model.inputs)
+      readsParts |= !isInput(input.name);
+    if (options_.calibration.empty() && !readsParts)
+      return std::nullopt;
+    if (samples_.arrays.empty())
+      samples_ =
+          options_.calibration.empty() ? randomInputs() : readCalibration(options_.calibration);
+    CalibrationData data{samples_.path, {}};
+    for (const auto &each : samples_.arrays) {
+      const bool isRead = std::any_of(part.model.inputs.begin(), part.model.inputs.end(),
+                                      [&](auto &input) { return input.name == each.first; });
+      if (isRead || !isInput(each.first)) // an array of no input is complained of
+        data.arrays.insert(each);
+    }
+    if (readsParts)
+      addComputed(part, data);
+    return data;
+  }
+
+  bool isInput(const std::string &name) const {
+    return std::any_of(model_.inputs.begin(), model_.inputs.end(),
+                       [&](auto &input) { return input.name == name; });
+  }
+
+  // What earlier parts give on the samples, in floating point.
+  void addComputed(const ModelPart &part, CalibrationData &data) const {
+    const int64_t count = samples_.arrays.empty() ? 1 : samples_.arrays.begin()->second.shape.at(0);
+    for (int64_t i = 0; i < count; ++i) {
+      std::map<std::string, host::ConstantTensor> inputs;
+      for (const onnx::GraphValue &input : model_.inputs)
+        if (auto array = samples_.arrays.find(input.name); array != samples_.arrays.end())
+          inputs[input.name] = std::make_shared<const Tensor>(sample(array->second, i, input));
+      const auto values = host::runAll(model_, options_.model, inputs);
+      for (const onnx::GraphValue &input : part.model.inputs) {
+        if (isInput(input.name))
+          continue;
+        const host::ConstantTensor &value = values.at(input.name);
+        Tensor &all = data.arrays[input.name];
+        if (i == 0) {
+          all = Tensor{value->dtype, value->shape, {}};
+          all.shape.insert(all.shape.begin(), count);
+        }
+        all.bytes.insert(all.bytes.end(), value->bytes.begin(), value->bytes.end());
+      }
+    }
+  }
+
+  // Standard normal numbers; zeros for inputs that are no float.
+  CalibrationData randomInputs() const {
+    CalibrationData data;
+    std::mt19937_64 random(options_.seed);
+    std::normal_distribution<float> normal;
+    for (const onnx::GraphValue &input : model_.inputs) {
+      std::vector<int64_t> shape = border(input).shape;
+      shape.insert(shape.begin(), randomSamples);
+      Tensor array = makeTensor(DType::F32, std::move(shape));
+      if (host::isFloat(*input.dtype))
+        std::generate_n(array.data<float>(), array.elements(), [&] { return normal(random); });
+      data.arrays.emplace(input.name, std::move(array));
+    }
+    return data;
+  }
+
+  const CompileOptions &options_;
+  onnx::Model model_;
+  Refusals refusals_;
+  std::vector<ModelPart> parts_;
+  CalibrationData samples_; // of the whole model's inputs; empty until they are asked for
+};
+
+} // namespace
+
+CompileResult compileInParts(const CompileOptions &options) {
+  return PartedCompiler(options).compile();
+}
+
+} // namespace tilewright

@@ -1,0 +1,21 @@
+// The compilation of a model whose operators not all run on the accelerator.
+#pragma once
+
+#include "tilewright/compiler/driver/driver.h"
+#include "tilewright/compiler/quantize/quantize.h"
+#include "tilewright/onnx/model.h"
+
+namespace tilewright {
+
+// What `compile` (driver.h) does: as a whole where the accelerator can compute all of it, else in
+// parts, of which the host runs some.
+CompileResult compileInParts(const CompileOptions &options);
+
+// One compilation for the accelerator alone. Throws onnx::Unsupported for a valid model that it
+// cannot compute, with the node's place where there is one, and UserError for anything else.
+CompileResult compileWhole(const CompileOptions &options);
+// The same of a model that has been read: `samples` of its inputs, or null.
+CompileResult compilePart(const CompileOptions &options, onnx::Model model,
+                          const CalibrationData *samples);
+
+} // namespace tilewright

@@ -1,0 +1,25 @@
+// Which nodes of an ONNX model the accelerator can compute, as far as the importer knows.
+#pragma once
+
+#include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/onnx/model.h"
+
+#include <set>
+
+namespace tilewright {
+
+struct NodePlace {
+  bool isNeeded = false; // some output depends on it
+  bool onAccelerator = false;
+  bool isConstant = false;   // what it gives is known at import
+  bool givesNoFloat = false; // of what is needed: the accelerator gives float32 alone to the host
+  std::string reason;        // why not on the accelerator
+};
+
+// One a node. Those named in `onHost` are the host's. Throws UserError for what is wrong with the
+// model.
+std::vector<NodePlace> surveyOnnx(const std::string &path, const onnx::Model &model,
+                                  const ImportOptions &options,
+                                  const std::set<std::string> &onHost);
+
+} // namespace tilewright
