@@ -28,6 +28,7 @@ KernelTable comparisonKernels();
 KernelTable constantKernels();
 KernelTable gatherKernels();
 KernelTable lossKernels();
+KernelTable machineLearningKernels();
 KernelTable normalizationKernels();
 KernelTable quantizationKernels();
 KernelTable quantizedKernels();
