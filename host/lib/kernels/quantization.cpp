@@ -112,8 +112,10 @@ void dynamicQuantizeLinear(Call &call) {
 
 KernelTable quantizationKernels() {
   return {{"DequantizeLinear", dequantizeLinear},
+          {"DequantizeLinear", dequantizeLinear, "com.microsoft"},
           {"DynamicQuantizeLinear", dynamicQuantizeLinear},
-          {"QuantizeLinear", quantizeLinear}};
+          {"QuantizeLinear", quantizeLinear},
+          {"QuantizeLinear", quantizeLinear, "com.microsoft"}};
 }
 
 } // namespace tilewright::host

@@ -30,6 +30,7 @@ KernelTable controlFlowKernels();
 KernelTable convolutionKernels();
 KernelTable gatherKernels();
 KernelTable lossKernels();
+KernelTable machineLearningKernels();
 KernelTable matmulKernels();
 KernelTable normalizationKernels();
 KernelTable poolsKernels();
