@@ -1,4 +1,5 @@
 #include "check_schemas.h"
+#include "inline_functions.h"
 #include "read_tensor.h"
 #include "tilewright/onnx/schema.h"
 
@@ -22,6 +23,18 @@ std::optional<std::vector<int64_t>> declaredShape(const ::onnx::TypeProto::Tenso
     shape.push_back(dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value()
                                                                : dynamicDimension);
   return shape;
+}
+
+// Whether a node of the graph, or of those in it, is of the domain ai.onnx.
+bool usesOnnx(const ::onnx::GraphProto &graph) {
+  for (const auto &node : graph.node()) {
+    if (node.domain().empty() || node.domain() == "ai.onnx")
+      return true;
+    for (const auto &attribute : node.attribute())
+      if (usesOnnx(attribute.g()))
+        return true;
+  }
+  return false;
 }
 
 class ModelReader {
@@ -55,6 +68,8 @@ int64_t ModelReader::readOpset(const ::onnx::ModelProto &proto) const {
       fail("", "the model imports the operator set ai.onnx twice");
     opset = import.version();
   }
+  if (!opset && !usesOnnx(proto.graph()))
+    return newestOpset;
   if (!opset)
     fail("", "the model does not say which version of the operator set ai.onnx it uses");
   if (*opset < oldestOpset || *opset > newestOpset)
@@ -184,14 +199,15 @@ Model ModelReader::read(::onnx::ModelProto &proto) {
          fmt::format("save the model in version {} or older", newestFormat));
   if (!proto.has_graph())
     fail("", "the model has no graph");
-  model.opset = readOpset(proto);
-  for (const auto &import : proto.opset_import())
-    if (!import.domain().empty() && import.domain() != "ai.onnx")
-      model.domains[import.domain()] = import.version();
   for (const auto &function : proto.functions())
     if (function.domain().empty() || function.domain() == "ai.onnx")
       fail(fmt::format("function '{}'", escape(function.name())),
            "a model may not define operators of the domain ai.onnx");
+  inlineFunctions(path_, proto);
+  model.opset = readOpset(proto);
+  for (const auto &import : proto.opset_import())
+    if (!import.domain().empty() && import.domain() != "ai.onnx")
+      model.domains[import.domain()] = import.version();
   static_cast<Graph &>(model) = readGraph(*proto.mutable_graph(), false);
   checkSchemas(path_, proto, model.opset);
   return model;

@@ -25,12 +25,16 @@ inline Tensor permuted(const Tensor &tensor, const Shape &order) {
 }
 
 // In the type `type`. The axes are sorted.
-inline Lanes lanesAlong(const Tensor &tensor, const std::vector<int64_t> &axes, DType type) {
+inline Lanes lanesAlong(const Call &call, const Tensor &tensor, const std::vector<int64_t> &axes,
+                        DType type) {
   Lanes lanes;
   lanes.shape = tensor.shape;
   for (int64_t d = 0; d < static_cast<int64_t>(tensor.shape.size()); ++d) {
     const bool isWithin = std::binary_search(axes.begin(), axes.end(), d);
-    (isWithin ? lanes.length : lanes.count) *= tensor.shape[d];
+    int64_t &size = isWithin ? lanes.length : lanes.count;
+    if (tensor.shape[d] > 0 && size > maxTensorBytes / tensor.shape[d]) // beside an empty one
+      call.fail(fmt::format("the shape {} is too large", formatShape(tensor.shape)));
+    size *= tensor.shape[d];
     if (!isWithin)
       lanes.order.push_back(d);
   }

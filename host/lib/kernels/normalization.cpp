@@ -92,7 +92,7 @@ void batchNormalization(Call &call) {
   withWideFloat(wide, [&](auto zero) {
     using T = decltype(zero);
     if (isTraining) {
-      Lanes lanes = lanesAlong(x, axes, wide);
+      Lanes lanes = lanesAlong(call, x, axes, wide);
       for (int64_t c = 0; c < channels; ++c) {
         const Statistics old = statistics[c];
         statistics[c] = statisticsOf(lanes.row<T>(c), lanes.length);
@@ -130,11 +130,11 @@ template <typename T> std::vector<Statistics> standardizeLanes(Lanes &lanes, dou
 // The channels of each instance in `groups` groups.
 Tensor normalizedGroups(const Call &call, int64_t groups) {
   const int64_t channels = channelsOf(call), batch = call.shape(0)[0];
-  if (groups < 1 || channels % groups != 0)
+  if (groups < 1 || groups > std::max<int64_t>(channels, 1) || channels % groups != 0)
     call.fail(fmt::format("{} channels cannot be in {} groups", channels, groups));
   const DType wide = computeType(call);
   const int64_t count = call.input(0).elements(), rows = std::max<int64_t>(batch * groups, 1);
-  Lanes lanes = lanesAlong(reshaped(call.input(0), {rows, count / rows}), {1}, wide);
+  Lanes lanes = lanesAlong(call, reshaped(call.input(0), {rows, count / rows}), {1}, wide);
   withWideFloat(wide, [&](auto zero) {
     standardizeLanes<decltype(zero)>(lanes, call.number("epsilon", 1e-5f));
   });
@@ -172,7 +172,7 @@ void groupNormalization(Call &call) {
 void layerNormalization(Call &call) {
   const int64_t rank = call.rank(0), axis = call.axis(call.integer("axis", -1), rank);
   const DType wide = computeType(call);
-  Lanes lanes = lanesAlong(call.input(0), axesFrom(axis, rank), wide);
+  Lanes lanes = lanesAlong(call, call.input(0), axesFrom(axis, rank), wide);
   const std::vector<Statistics> found = withWideFloat(wide, [&](auto zero) {
     return standardizeLanes<decltype(zero)>(lanes, call.number("epsilon", 1e-5f));
   });
@@ -193,7 +193,7 @@ void rmsNormalization(Call &call) {
   const int64_t rank = call.rank(0), axis = call.axis(call.integer("axis", -1), rank);
   const double epsilon = call.number("epsilon", 1e-5f);
   const DType wide = computeType(call);
-  Lanes lanes = lanesAlong(call.input(0), axesFrom(axis, rank), wide);
+  Lanes lanes = lanesAlong(call, call.input(0), axesFrom(axis, rank), wide);
   withWideFloat(wide, [&](auto zero) {
     using T = decltype(zero);
     forEachLane<T>(lanes, [&](T *row, int64_t) {
@@ -209,8 +209,8 @@ void rmsNormalization(Call &call) {
 
 void meanVarianceNormalization(Call &call) {
   const DType wide = computeType(call);
-  Lanes lanes =
-      lanesAlong(call.input(0), call.axes(call.integers("axes", {0, 2, 3}), call.rank(0)), wide);
+  Lanes lanes = lanesAlong(call, call.input(0),
+                           call.axes(call.integers("axes", {0, 2, 3}), call.rank(0)), wide);
   withWideFloat(wide, [&](auto zero) {
     using T = decltype(zero);
     forEachLane<T>(lanes, [&](T *row, int64_t) {
@@ -227,7 +227,7 @@ void lpNormalization(Call &call) {
   if (p != 1 && p != 2)
     call.fail(fmt::format("attribute 'p' is {}, and should be 1 or 2", p));
   const DType wide = computeType(call);
-  Lanes lanes = lanesAlong(call.input(0), {axis}, wide);
+  Lanes lanes = lanesAlong(call, call.input(0), {axis}, wide);
   withWideFloat(wide, [&](auto zero) {
     using T = decltype(zero);
     forEachLane<T>(lanes, [&](T *row, int64_t) {
@@ -249,7 +249,7 @@ void lrn(Call &call) {
   const double alpha = call.number("alpha", 1e-4f) / static_cast<double>(size);
   const double beta = call.number("beta", 0.75f), bias = call.number("bias", 1);
   const DType wide = computeType(call);
-  Lanes lanes = lanesAlong(call.input(0), {1}, wide);
+  Lanes lanes = lanesAlong(call, call.input(0), {1}, wide);
   withWideFloat(wide, [&](auto zero) {
     using T = decltype(zero);
     forEachLane<T>(lanes, [&](T *row, int64_t) {

@@ -36,7 +36,7 @@ template <typename F> void reduce(Call &call, F f) {
   const DType type = call.input(0).dtype, wide = wideType(type);
   const std::vector<int64_t> axes = reducedAxes(call);
   Tensor result = call.make(wide, reducedShape(call, axes));
-  Lanes lanes = lanesAlong(call.input(0), axes, wide);
+  Lanes lanes = lanesAlong(call, call.input(0), axes, wide);
   withWide(wide, [&](auto zero) {
     using T = decltype(zero);
     forEachLane<T>(lanes, [&](const T *row, int64_t i) {
@@ -160,7 +160,7 @@ template <typename Precedes> void argument(Call &call, Precedes precedes) {
   const std::vector<int64_t> axes = {call.axis(call.integer("axis", 0), call.rank(0))};
   Tensor result = call.make(DType::I64, reducedShape(call, axes));
   const DType wide = wideType(call.input(0).dtype);
-  Lanes lanes = lanesAlong(call.input(0), axes, wide);
+  Lanes lanes = lanesAlong(call, call.input(0), axes, wide);
   if (lanes.length == 0 && lanes.count > 0)
     call.fail("it looks for the index of one of no elements");
   withWide(wide, [&](auto zero) {
@@ -189,7 +189,7 @@ template <typename F> void cumulate(Call &call, int start, F f) {
   const int64_t axis = call.axis(call.integerScalar(1, "axis"), call.rank(0));
   const bool isExclusive = call.flag("exclusive", false), isReverse = call.flag("reverse", false);
   const DType type = call.input(0).dtype, wide = wideType(type);
-  Lanes lanes = lanesAlong(call.input(0), {axis}, wide);
+  Lanes lanes = lanesAlong(call, call.input(0), {axis}, wide);
   withWide(wide, [&](auto zero) {
     using T = decltype(zero);
     forEachLane<T>(lanes, [&](T *row, int64_t) {

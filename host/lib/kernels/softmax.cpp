@@ -18,7 +18,7 @@ template <typename F> void rows(Call &call, F f) {
     for (int64_t d = given == rank ? rank : call.axis(given, rank); d < rank; ++d)
       axes.push_back(d);
   const DType type = call.input(0).dtype, wide = type == DType::F64 ? type : DType::F32;
-  Lanes lanes = lanesAlong(call.input(0), axes, wide);
+  Lanes lanes = lanesAlong(call, call.input(0), axes, wide);
   withWideFloat(wide, [&](auto zero) {
     using T = decltype(zero);
     forEachLane<T>(lanes, [&](T *row, int64_t) { f(row, lanes.length); });

@@ -22,19 +22,31 @@ std::vector<Kernel> allKernels(); // sorted by domain and name
 using KernelTable = std::vector<Kernel>;
 KernelTable activationKernels();
 KernelTable arithmeticKernels();
+KernelTable attentionKernels();
 KernelTable castKernels();
 KernelTable comparisonKernels();
 KernelTable constantKernels();
+KernelTable controlFlowKernels();
+KernelTable convolutionKernels();
 KernelTable gatherKernels();
 KernelTable lossKernels();
+KernelTable machineLearningKernels();
+KernelTable matmulKernels();
 KernelTable normalizationKernels();
+KernelTable poolsKernels();
 KernelTable quantizationKernels();
+KernelTable quantizedKernels();
 KernelTable randomKernels();
+KernelTable recurrentKernels();
 KernelTable reductionKernels();
 KernelTable reshapeKernels();
+KernelTable resizeKernels();
+KernelTable samplingKernels();
 KernelTable selectionKernels();
+KernelTable signalKernels();
 KernelTable sliceKernels();
 KernelTable softmaxKernels();
+KernelTable trainingKernels();
 KernelTable unaryKernels();
 
 } // namespace tilewright::host
