@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <memory>
 #include <sstream>
 
 namespace tilewright {
@@ -32,7 +33,12 @@ static std::string wrapped(const std::string &text, size_t width) {
 void addFormatsCommand(CLI::App &app) {
   CLI::App *command =
       app.add_subcommand("formats", "Print the formats of models, and the operators of each");
-  command->callback([] {
+  auto operators = std::make_shared<bool>(false);
+  command->add_flag("--operators", *operators,
+                    "Print a table of ONNX's operators instead: where each can run");
+  command->callback([operators] {
+    if (*operators)
+      return print(onnxOperatorTable());
     for (const ModelFormat &format : modelFormats())
       print(fmt::format("{} ({})\n{}", format.name, fmt::join(format.endings, ", "),
                         wrapped(format.served(), 100)));

@@ -42,4 +42,6 @@ std::string modelFormatList() {
   return list;
 }
 
+std::string onnxOperatorTable() { return onnx_import::operatorTable(); }
+
 } // namespace tilewright

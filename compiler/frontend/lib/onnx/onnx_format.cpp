@@ -3,6 +3,7 @@
 #include "../looks_like_text.h"
 #include "operators.h"
 #include "tilewright/compiler/frontend/model_formats.h"
+#include "tilewright/host/kernels.h"
 #include "tilewright/onnx/schema.h"
 #include "tilewright/support/error.h"
 
@@ -18,6 +19,33 @@ std::string served() {
                      "operators: {}\n"
                      "of values that are known when the model is read: {}\n",
                      oldestOpset, newestOpset, fmt::join(built, ", "), fmt::join(folded, ", "));
+}
+
+// "7 to 26", "14 on"; schemas of an operator, oldest first.
+static std::string operatorSets(const SchemaVersions &versions) {
+  const int64_t since = std::max(versions.begin()->since, oldestOpset);
+  const Schema &last = *(versions.end() - 1);
+  return last.deprecated ? fmt::format("{} to {}", since, last.since - 1)
+                         : fmt::format("{} on", since);
+}
+
+std::string operatorTable() {
+  std::string table = "| operator | operator sets | accelerator | host |\n|---|---|---|---|\n";
+  for (const std::string &name : schemaNames()) {
+    const Operator *op = findOperator(name);
+    const bool onHost = host::findKernel(name);
+    if (!op && !onHost)
+      continue;
+    table += fmt::format("| {} | {} | {} | {} |\n", name, operatorSets(schemasOf(name)),
+                         !op         ? ""
+                         : op->build ? "yes"
+                                     : "of known values",
+                         onHost ? "yes" : "");
+  }
+  for (const host::Kernel &kernel : host::allKernels())
+    if (*kernel.domain)
+      table += fmt::format("| {}.{} | all | {} | yes |\n", kernel.domain, kernel.op, "");
+  return table;
 }
 
 bool recognizes(const std::string &bytes) {

@@ -6,6 +6,7 @@
 namespace tilewright::onnx_import {
 
 std::string served();
+std::string operatorTable();
 // Begins as a model's message does, with the version of its format.
 bool recognizes(const std::string &bytes);
 // importOnnx (frontend.h), which refuses text by what it is.
