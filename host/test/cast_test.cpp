@@ -61,4 +61,26 @@ TEST(Cast, TypesThatAreNoNumbersAreRefused) {
               HasSubstr("attribute 'to' is no type of numbers"));
 }
 
+TEST(Cast, ManyHalvesAreTheSameAsOne) {
+  Tensor codes = makeTensor(DType::F16, {65536});
+  for (int code = 0; code < 65536; ++code)
+    codes.data<uint16_t>()[code] = static_cast<uint16_t>(code);
+  for (DType type : {DType::F16, DType::BF16}) {
+    codes.dtype = type;
+    const Tensor wide = castTensor(codes, DType::F32);
+    Tensor between = wide; // numbers in the middle of two neighbors, and close to it
+    for (int code = 0; code < 65536; ++code) {
+      const float value = floatAt(codes, code), next = floatAt(codes, code ^ 1);
+      ASSERT_TRUE(wide.data<float>()[code] == value || std::isnan(value)) << code;
+      between.data<float>()[code] = value + (next - value) * (code % 3 ? 0.5f : 0.50001f);
+    }
+    const Tensor narrow = castTensor(between, type);
+    Tensor single = makeTensor(type, {1});
+    for (int code = 0; code < 65536; ++code) {
+      setFloat(single, 0, between.data<float>()[code]);
+      ASSERT_EQ(narrow.data<uint16_t>()[code], single.data<uint16_t>()[0]) << code;
+    }
+  }
+}
+
 } // namespace tilewright::host
