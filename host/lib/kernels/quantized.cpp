@@ -50,12 +50,14 @@ ConstantTensor centered(const Call &call, size_t input, size_t zero, int64_t dim
   return result;
 }
 
-// round(x * factor) + the zero point, as `type`.
+// round(x * factor) + the zero point, as `type`. The factor and the zero point may be null.
 Tensor requantized(const Call &call, const ConstantTensor &x, const ConstantTensor &factor,
                    const ConstantTensor &zero, DType type) {
   const NumberRange range = rangeOf(type);
-  ConstantTensor rounded = onDoubles(
-      call, x, factor, [](double value, double by) { return std::nearbyint(value * by); });
+  Tensor scaled = factor ? *product(call, x, factor) : castTensor(*x, exact);
+  for (int64_t i = 0, end = scaled.elements(); i < end; ++i)
+    scaled.data<double>()[i] = std::nearbyint(scaled.data<double>()[i]);
+  ConstantTensor rounded = shared(std::move(scaled));
   if (zero)
     rounded = onDoubles(call, rounded, zero, [](double a, double b) { return a + b; });
   if (rounded->shape != x->shape)
@@ -121,14 +123,16 @@ ConstantTensor dequantized(const Call &call, size_t input) {
   return shared(std::move(result));
 }
 
-// With the scale that input `scale` gives, and the zero point behind it.
+// With the scale that input `scale` gives, by which it is divided as a float, and the zero point
+// behind it.
 void setQuantized(Call &call, const ConstantTensor &x, size_t scale, DType type) {
-  Tensor inverse = call.make(exact, {});
-  setFloat(inverse, 0, 1 / call.scalar(scale, "scale"));
+  call.scalar(scale, "scale"); // one number
+  const ConstantTensor divisor = shared(reshaped(call.input(scale), {}));
   const bool hasZero = call.has(scale + 1);
-  call.set(requantized(call, x, shared(std::move(inverse)),
-                       hasZero ? laidAlong(call, scale + 1, -1, 0) : nullptr,
-                       hasZero ? call.input(scale + 1).dtype : type));
+  call.set(requantized(
+      call, shared(mapPairs(call, x, divisor, DType::F32, [](auto a, auto b) { return a / b; })),
+      nullptr, hasZero ? laidAlong(call, scale + 1, -1, 0) : nullptr,
+      hasZero ? call.input(scale + 1).dtype : type));
 }
 
 void binary(Call &call, const char *op) {
