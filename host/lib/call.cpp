@@ -7,14 +7,28 @@
 namespace tilewright::host {
 
 Call::Call(const onnx::Node &node, int64_t opset, SourceLocation location,
-           std::vector<ConstantTensor> inputs, RunBody runBody)
+           std::vector<Value> inputs, RunBody runBody)
     : NodeView(node, opset, std::move(location)), inputs_(std::move(inputs)),
       results_(node.outputs.size()), runBody_(std::move(runBody)) {}
 
-const ConstantTensor &Call::shared(size_t input) const {
+const Value &Call::value(size_t input) const {
   if (!has(input))
     fail(fmt::format("input {} is missing", input));
   return inputs_[input];
+}
+
+const ConstantTensor &Call::shared(size_t input) const {
+  const ConstantTensor &tensor = value(input).tensor();
+  if (!tensor)
+    fail(fmt::format("input {} is a sequence, and should be a tensor", input));
+  return tensor;
+}
+
+const Sequence &Call::sequence(size_t input) const {
+  const Sequence *sequence = value(input).sequence();
+  if (!sequence)
+    fail(fmt::format("input {} is a tensor, and should be a sequence", input));
+  return *sequence;
 }
 
 std::vector<int64_t> Call::integers(size_t input, const char *what) const {
@@ -54,9 +68,9 @@ void Call::set(Tensor tensor, size_t output) {
   set(std::make_shared<const Tensor>(std::move(tensor)), output);
 }
 
-void Call::set(ConstantTensor tensor, size_t output) {
+void Call::set(Value value, size_t output) {
   if (output < results_.size())
-    results_[output] = std::move(tensor);
+    results_[output] = std::move(value);
 }
 
 Tensor Call::make(DType type, Shape shape) const {

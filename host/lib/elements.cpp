@@ -64,13 +64,8 @@ static int integerBits(DType type) {
 }
 
 int64_t integerAt(const Tensor &tensor, int64_t index) {
-  if (isFloat(tensor.dtype)) {
-    // Out-of-range conversions are undefined in C++: saturate.
-    double value = floatAt(tensor, index);
-    if (!(value > -9.2e18))
-      return std::isnan(value) ? 0 : INT64_MIN;
-    return value < 9.2e18 ? static_cast<int64_t>(value) : INT64_MAX;
-  }
+  if (isFloat(tensor.dtype))
+    return converted<int64_t>(floatAt(tensor, index));
   return withElements(tensor.dtype, tensor.bytes.data(),
                       [&](auto *data) { return static_cast<int64_t>(data[index]); });
 }
@@ -103,8 +98,10 @@ void setFloat(Tensor &tensor, int64_t index, double value, bool saturate) {
                 byteSize(tensor.dtype));
   } else if (tensor.dtype == DType::F32) {
     tensor.data<float>()[index] = static_cast<float>(value);
-  } else {
+  } else if (tensor.dtype == DType::F64) {
     tensor.data<double>()[index] = value;
+  } else {
+    setInteger(tensor, index, converted<int64_t>(value));
   }
 }
 
@@ -228,26 +225,22 @@ Tensor stridedCopy(const Tensor &source, const Shape &shape, int64_t offset, con
   return result;
 }
 
-// Out-of-range conversions are undefined in C++: saturate to 64 bits, and keep the low ones.
-template <typename To, typename From> static To converted(From value) {
-  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    if (std::is_same_v<To, uint64_t> && value >= From(9.2e18))
-      return static_cast<To>(value < From(1.8e19) ? static_cast<uint64_t>(value) : UINT64_MAX);
-    if (!(value > From(-9.2e18)))
-      return static_cast<To>(value == value ? INT64_MIN : 0);
-    return static_cast<To>(value < From(9.2e18) ? static_cast<int64_t>(value) : INT64_MAX);
-  } else {
-    return static_cast<To>(value);
-  }
-}
-
 Tensor castTensor(const Tensor &source, DType type, bool saturate) {
+  if (source.dtype == type)
+    return source;
   Tensor result = makeTensor(type, source.shape);
   const int64_t count = result.elements();
   const bool isByElement = narrowFormat(source.dtype) || narrowFormat(type) ||
                            type == DType::Bool || integerBits(type) < 8;
-  if (source.dtype == type)
-    return source;
+  if (narrowFormat(source.dtype) && type == DType::F32) {
+    decodeAll(source.dtype, source.bytes.data(), count, result.data<float>());
+    return result;
+  }
+  if (source.dtype == DType::F32 && (type == DType::F16 || type == DType::BF16)) {
+    auto encodeAll = type == DType::F16 ? encodeHalves : encodeBrainHalves;
+    encodeAll(source.data<float>(), count, result.data<uint16_t>());
+    return result;
+  }
   if (isByElement) {
     for (int64_t i = 0; i < count; ++i) {
       if (isFloat(type))

@@ -14,18 +14,18 @@ class Scope {
 public:
   explicit Scope(const Scope *outer = nullptr) : outer_(outer) {}
 
-  void set(const std::string &name, ConstantTensor value) { values_[name] = std::move(value); }
+  void set(const std::string &name, Value value) { values_[name] = std::move(value); }
   void drop(const std::string &name) { values_.erase(name); }
-  ConstantTensor find(const std::string &name) const {
+  Value find(const std::string &name) const {
     auto found = values_.find(name);
     if (found != values_.end())
       return found->second;
     return outer_ ? outer_->find(name) : nullptr;
   }
-  std::map<std::string, ConstantTensor> &values() { return values_; }
+  std::map<std::string, Value> &values() { return values_; }
 
 private:
-  std::map<std::string, ConstantTensor> values_;
+  std::map<std::string, Value> values_;
   const Scope *outer_;
 };
 
@@ -37,26 +37,26 @@ public:
       scope_.set(name, tensor);
   }
 
-  void bind(const std::string &name, ConstantTensor value) { scope_.set(name, std::move(value)); }
+  void bind(const std::string &name, Value value) { scope_.set(name, std::move(value)); }
 
   void run() {
     for (const onnx::Node &node : graph_.nodes)
       run(node);
   }
 
-  std::vector<ConstantTensor> outputs() const {
-    std::vector<ConstantTensor> results;
+  std::vector<Value> outputs() const {
+    std::vector<Value> results;
     for (const onnx::GraphValue &output : graph_.outputs)
       results.push_back(scope_.find(output.name));
     return results;
   }
 
-  std::map<std::string, ConstantTensor> &values() { return scope_.values(); }
+  std::map<std::string, Value> &values() { return scope_.values(); }
 
 private:
   void run(const onnx::Node &node) {
     SourceLocation location{path_, 0, 0, node.describe()};
-    std::vector<ConstantTensor> inputs;
+    std::vector<Value> inputs;
     for (const std::string &input : node.inputs) {
       inputs.push_back(input.empty() ? nullptr : scope_.find(input));
       if (!input.empty() && !inputs.back())
@@ -66,18 +66,17 @@ private:
     if (!kernel)
       throw UserError(location, fmt::format("operator {} is not supported", escape(node.op)));
     Call call(node, opset_, location, std::move(inputs),
-              [this](const onnx::Graph &body, const std::vector<ConstantTensor> &arguments) {
+              [this](const onnx::Graph &body, const std::vector<Value> &arguments) {
                 return runBody(body, arguments);
               });
     kernel->run(call);
-    std::vector<ConstantTensor> results = call.takeResults();
+    std::vector<Value> results = call.takeResults();
     for (size_t i = 0; i < results.size(); ++i)
       if (!node.outputs[i].empty())
         scope_.set(node.outputs[i], std::move(results[i]));
   }
 
-  std::vector<ConstantTensor> runBody(const onnx::Graph &body,
-                                      const std::vector<ConstantTensor> &arguments) {
+  std::vector<Value> runBody(const onnx::Graph &body, const std::vector<Value> &arguments) {
     GraphRun inner(body, opset_, path_, &scope_);
     for (size_t i = 0; i < body.inputs.size() && i < arguments.size(); ++i)
       inner.bind(body.inputs[i].name, arguments[i]);
@@ -92,13 +91,19 @@ private:
 };
 
 void bindInputs(GraphRun &graph, const onnx::Model &model, const std::string &path,
-                const std::map<std::string, ConstantTensor> &inputs) {
+                const std::map<std::string, Value> &inputs) {
   for (const onnx::GraphValue &input : model.inputs) {
     SourceLocation location{path, 0, 0, fmt::format("input '{}'", escape(input.name))};
     auto found = inputs.find(input.name);
     if (found == inputs.end())
       throw UserError(location, "the input is missing");
-    const Tensor &tensor = *found->second;
+    if (!found->second.tensor()) {
+      if (input.type != "sequence" && input.type != "optional")
+        throw UserError(location, "should be a tensor");
+      graph.bind(input.name, found->second);
+      continue;
+    }
+    const Tensor &tensor = *found->second.tensor();
     if (input.dtype && tensor.dtype != *input.dtype)
       throw UserError(location, fmt::format("is of {}, and the model takes {}", name(tensor.dtype),
                                             name(*input.dtype)));
@@ -112,22 +117,42 @@ void bindInputs(GraphRun &graph, const onnx::Model &model, const std::string &pa
   }
 }
 
+std::vector<ConstantTensor> tensorsOf(const std::vector<Value> &values,
+                                      const SourceLocation &location) {
+  std::vector<ConstantTensor> tensors;
+  for (const Value &value : values) {
+    if (value && !value.tensor())
+      throw UserError(location, "results that are no tensors are not supported here");
+    tensors.push_back(value.tensor());
+  }
+  return tensors;
+}
+
 } // namespace
 
-std::vector<ConstantTensor> run(const onnx::Model &model, const std::string &path,
-                                const std::map<std::string, ConstantTensor> &inputs) {
+std::vector<Value> runValues(const onnx::Model &model, const std::string &path,
+                             const std::map<std::string, Value> &inputs) {
   GraphRun graph(model, model.opset, path, nullptr);
   bindInputs(graph, model, path, inputs);
   graph.run();
   return graph.outputs();
 }
 
+std::vector<ConstantTensor> run(const onnx::Model &model, const std::string &path,
+                                const std::map<std::string, ConstantTensor> &inputs) {
+  return tensorsOf(runValues(model, path, {inputs.begin(), inputs.end()}), {path, 0, 0, ""});
+}
+
 std::map<std::string, ConstantTensor> runAll(const onnx::Model &model, const std::string &path,
                                              const std::map<std::string, ConstantTensor> &inputs) {
   GraphRun graph(model, model.opset, path, nullptr);
-  bindInputs(graph, model, path, inputs);
+  bindInputs(graph, model, path, {inputs.begin(), inputs.end()});
   graph.run();
-  return std::move(graph.values());
+  std::map<std::string, ConstantTensor> tensors;
+  for (const auto &[name, value] : graph.values())
+    if (value.tensor())
+      tensors[name] = value.tensor();
+  return tensors;
 }
 
 std::vector<ConstantTensor> run(const onnx::Node &node, int64_t opset,
@@ -136,9 +161,9 @@ std::vector<ConstantTensor> run(const onnx::Node &node, int64_t opset,
   const Kernel *kernel = findKernel(node.op, node.domain);
   if (!kernel)
     throw UserError(location, fmt::format("operator {} is not supported", escape(node.op)));
-  Call call(node, opset, location, std::move(inputs));
+  Call call(node, opset, location, {inputs.begin(), inputs.end()});
   kernel->run(call);
-  return call.takeResults();
+  return tensorsOf(call.takeResults(), location);
 }
 
 } // namespace tilewright::host

@@ -15,8 +15,9 @@ static const std::map<Key, Kernel> &kernels() {
              gatherKernels,        lossKernels,       machineLearningKernels, matmulKernels,
              normalizationKernels, poolsKernels,      quantizationKernels,    quantizedKernels,
              randomKernels,        recurrentKernels,  reductionKernels,       reshapeKernels,
-             resizeKernels,        samplingKernels,   selectionKernels,       signalKernels,
-             sliceKernels,         softmaxKernels,    trainingKernels,        unaryKernels,
+             resizeKernels,        samplingKernels,   selectionKernels,       sequenceKernels,
+             signalKernels,        sliceKernels,      softmaxKernels,         trainingKernels,
+             unaryKernels,
          })
       for (const Kernel &kernel : table())
         byName.emplace(Key(kernel.domain, kernel.op), kernel);

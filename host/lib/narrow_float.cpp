@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <vector>
 
 namespace tilewright::host {
 
@@ -122,6 +124,59 @@ uint16_t encode(const NarrowFormat &format, double value, bool saturate) {
   if (bits == 0 && format.special == Special::NegativeZero)
     return 0;
   return static_cast<uint16_t>(sign | bits);
+}
+
+void decodeAll(DType type, const char *bytes, int64_t count, float *values) {
+  const NarrowFormat &format = *narrowFormat(type);
+  const int64_t width = byteSize(type), codes = int64_t(1) << 8 * width;
+  const auto bitsAt = [&](int64_t i) {
+    uint16_t bits = 0;
+    std::memcpy(&bits, bytes + i * width, width); // little-endian
+    return bits;
+  };
+  if (count < codes) { // a table of all codes would take longer
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = static_cast<float>(decode(format, bitsAt(i)));
+    return;
+  }
+  std::vector<float> table(codes);
+  for (int64_t code = 0; code < codes; ++code)
+    table[code] = static_cast<float>(decode(format, static_cast<uint16_t>(code)));
+  for (int64_t i = 0; i < count; ++i)
+    values[i] = table[bitsAt(i)];
+}
+
+static uint32_t bitsOf(float value) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+void encodeHalves(const float *values, int64_t count, uint16_t *bits) {
+  constexpr uint32_t smallestNormal = 0x38800000, beyondLargest = 0x47800000; // 2^-14, 2^16
+  constexpr float half = 0.5f; // its last bit is worth the last one of a subnormal half
+  for (int64_t i = 0; i < count; ++i) {
+    const uint32_t all = bitsOf(values[i]), below = all & 0x7fffffff;
+    uint32_t result = 0x7c00; // infinity
+    if (below > 0x7f800000) {
+      bits[i] = 0x7e00;
+      continue;
+    }
+    if (below < smallestNormal)
+      result = bitsOf(std::fabs(values[i]) + half) - bitsOf(half);
+    else if (below < beyondLargest) // another bias, and half to even
+      result = (below - (uint32_t(127 - 15) << 23) + 0xfff + (below >> 13 & 1)) >> 13;
+    bits[i] = static_cast<uint16_t>((all >> 16 & 0x8000) | result);
+  }
+}
+
+void encodeBrainHalves(const float *values, int64_t count, uint16_t *bits) {
+  for (int64_t i = 0; i < count; ++i) {
+    const uint32_t all = bitsOf(values[i]);
+    bits[i] = (all & 0x7fffffff) > 0x7f800000
+                  ? 0x7fc0
+                  : static_cast<uint16_t>((all + 0x7fff + (all >> 16 & 1)) >> 16);
+  }
 }
 
 } // namespace tilewright::host

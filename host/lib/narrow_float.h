@@ -25,4 +25,9 @@ double decode(const NarrowFormat &format, uint16_t bits);
 // Rounded half to even.
 uint16_t encode(const NarrowFormat &format, double value, bool saturate);
 
+// The same of many numbers, and quicker.
+void decodeAll(DType type, const char *bytes, int64_t count, float *values);
+void encodeHalves(const float *values, int64_t count, uint16_t *bits);
+void encodeBrainHalves(const float *values, int64_t count, uint16_t *bits);
+
 } // namespace tilewright::host

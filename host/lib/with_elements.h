@@ -3,6 +3,7 @@
 
 #include "tilewright/support/npy.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <type_traits>
 
@@ -46,6 +47,19 @@ template <typename Byte, typename Use> auto withElements(DType type, Byte *bytes
     break;
   }
   abort();
+}
+
+// Out-of-range conversions are undefined in C++: saturate to 64 bits, and keep the low ones.
+template <typename To, typename From> To converted(From value) {
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    if (std::is_same_v<To, uint64_t> && value >= From(9.2e18))
+      return static_cast<To>(value < From(1.8e19) ? static_cast<uint64_t>(value) : UINT64_MAX);
+    if (!(value > From(-9.2e18)))
+      return static_cast<To>(value == value ? INT64_MIN : 0);
+    return static_cast<To>(value < From(9.2e18) ? static_cast<int64_t>(value) : INT64_MAX);
+  } else {
+    return static_cast<To>(value);
+  }
 }
 
 // The type that elements are computed in: narrow floats in float32, small integers in int64.

@@ -25,7 +25,7 @@ using ::onnx::GraphProto;
 using ::onnx::NodeProto;
 using Nodes = google::protobuf::RepeatedPtrField<NodeProto>;
 
-constexpr size_t mostNodes = size_t(1) << 20, mostBytes = size_t(1) << 30;
+constexpr size_t mostNodes = size_t(1) << 18, mostBytes = size_t(1) << 30;
 constexpr size_t deepestCalls = 64;
 
 // Fields that are newer than the header of the system.

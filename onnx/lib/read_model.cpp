@@ -39,7 +39,8 @@ bool usesOnnx(const ::onnx::GraphProto &graph) {
 
 class ModelReader {
 public:
-  explicit ModelReader(std::string path) : path_(std::move(path)) {}
+  ModelReader(std::string path, bool tensorsOnly)
+      : path_(std::move(path)), tensorsOnly_(tensorsOnly) {}
 
   Model read(::onnx::ModelProto &proto); // of which it leaves no data
 
@@ -57,6 +58,7 @@ private:
   Attribute readAttribute(const Node &node, ::onnx::AttributeProto &proto) const;
 
   std::string path_;
+  bool tensorsOnly_;
 };
 
 int64_t ModelReader::readOpset(const ::onnx::ModelProto &proto) const {
@@ -84,7 +86,10 @@ GraphValue ModelReader::readValue(const ::onnx::ValueInfoProto &proto) const {
   GraphValue value;
   value.name = proto.name();
   const auto &type = proto.type().tensor_type();
-  value.type = proto.type().has_tensor_type() ? elementTypeName(type.elem_type()) : "no tensor";
+  value.type = proto.type().has_tensor_type()     ? elementTypeName(type.elem_type())
+               : proto.type().has_sequence_type() ? "sequence"
+               : proto.type().has_optional_type() ? "optional"
+                                                  : "no tensor";
   value.dtype = dtypeOf(type.elem_type());
   value.shape = declaredShape(type);
   return value;
@@ -164,7 +169,7 @@ Graph ModelReader::readGraph(::onnx::GraphProto &graph, bool isBody) const {
       checkListed(input, *found->second, subject);
       continue;
     }
-    if (!isBody && !input.type().has_tensor_type())
+    if (!isBody && tensorsOnly_ && !input.type().has_tensor_type())
       fail(subject, "only tensors are supported as inputs");
     read.inputs.push_back(readValue(input));
   }
@@ -215,7 +220,7 @@ Model ModelReader::read(::onnx::ModelProto &proto) {
 
 } // namespace
 
-Model readModel(const std::string &path, std::string bytes) {
+Model readModel(const std::string &path, std::string bytes, bool tensorsOnly) {
   // What protobuf has to say of a malformed file goes to the log, without a place; the one
   // diagnostic is ours.
   google::protobuf::LogSilencer silence;
@@ -224,7 +229,7 @@ Model readModel(const std::string &path, std::string bytes) {
     throw UserError({path, 0, 0, ""},
                     "the file is not an ONNX model: it is damaged, cut short or of another format");
   bytes = {};
-  return ModelReader(path).read(proto);
+  return ModelReader(path, tensorsOnly).read(proto);
 }
 
 Tensor readTensorFile(const std::string &path, const std::string &bytes) {

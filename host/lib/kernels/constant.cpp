@@ -62,7 +62,7 @@ void shape(Call &call) {
 
 void size(Call &call) { call.set(reshaped(integerList(call, {call.input(0).elements()}), {})); }
 
-void identity(Call &call) { call.set(call.shared(0)); }
+void identity(Call &call) { call.set(call.has(0) ? call.value(0) : Value::empty()); }
 
 void eyeLike(Call &call) {
   if (call.rank(0) != 2)

@@ -15,18 +15,21 @@ const onnx::Graph &bodyOf(const Call &call, const char *name) {
   return *body;
 }
 
-std::vector<ConstantTensor> runChecked(const Call &call, const onnx::Graph &body,
-                                       const std::vector<ConstantTensor> &inputs) {
+std::vector<Value> runChecked(const Call &call, const onnx::Graph &body,
+                              const std::vector<Value> &inputs) {
   if (inputs.size() < body.inputs.size())
     call.fail(fmt::format("its body has {} inputs and gets {}", body.inputs.size(), inputs.size()));
-  std::vector<ConstantTensor> outputs = call.run(body, inputs);
+  std::vector<Value> outputs = call.run(body, inputs);
   for (size_t i = 0; i < outputs.size(); ++i)
     if (!outputs[i])
       call.fail(fmt::format("output {} of its body has no value", i));
   return outputs;
 }
 
-bool condition(const Call &call, const Tensor &tensor) {
+bool condition(const Call &call, const Value &value) {
+  if (!value.tensor())
+    call.fail("its condition is no tensor");
+  const Tensor &tensor = *value.tensor();
   if (tensor.elements() != 1)
     call.fail(fmt::format("its condition has the shape {}", formatShape(tensor.shape)));
   return integerAt(tensor, 0) != 0;
@@ -39,8 +42,8 @@ ConstantTensor scalar(DType type, int64_t value) {
 }
 
 void branch(Call &call) {
-  const bool then = condition(call, call.input(0));
-  std::vector<ConstantTensor> outputs =
+  const bool then = condition(call, call.value(0));
+  std::vector<Value> outputs =
       runChecked(call, bodyOf(call, then ? "then_branch" : "else_branch"), {});
   for (size_t i = 0; i < outputs.size(); ++i)
     call.set(std::move(outputs[i]), i);
@@ -49,14 +52,17 @@ void branch(Call &call) {
 // The parts that the runs of a body leave, to be one tensor in the end.
 class Stack {
 public:
-  void add(const Call &call, ConstantTensor part) {
+  void add(const Call &call, const Value &value) {
+    const ConstantTensor &part = value.tensor();
+    if (!part)
+      call.fail("its body leaves a part that is no tensor");
     if (!parts_.empty() && (part->shape != parts_[0]->shape || part->dtype != parts_[0]->dtype))
       call.fail(fmt::format("its body leaves parts of the shapes {} and {}",
                             formatShape(parts_[0]->shape), formatShape(part->shape)));
     bytes_ += std::max<int64_t>(static_cast<int64_t>(part->bytes.size()), 1);
     if (bytes_ > maxTensorBytes)
       call.fail(fmt::format("its body leaves more than {} bytes", maxTensorBytes));
-    parts_.push_back(std::move(part));
+    parts_.push_back(part);
   }
 
   // Without parts, empty as `declared` says.
@@ -95,16 +101,16 @@ void loop(Call &call) {
   const size_t carried = std::max<size_t>(call.inputCount(), 2) - 2;
   if (body.outputs.size() < carried + 1)
     call.fail(fmt::format("its body has {} outputs for {} values", body.outputs.size(), carried));
-  std::vector<ConstantTensor> state;
+  std::vector<Value> state;
   for (size_t i = 0; i < carried; ++i)
-    state.push_back(call.shared(i + 2));
-  bool goesOn = !call.has(1) || condition(call, call.input(1));
+    state.push_back(call.has(i + 2) ? call.value(i + 2) : Value::empty());
+  bool goesOn = !call.has(1) || condition(call, call.value(1));
   std::vector<Stack> stacks(body.outputs.size() - carried - 1);
   for (int64_t i = 0; i < limit && goesOn; ++i) {
-    std::vector<ConstantTensor> inputs{scalar(DType::I64, i), scalar(DType::Bool, goesOn)};
+    std::vector<Value> inputs{scalar(DType::I64, i), scalar(DType::Bool, goesOn)};
     inputs.insert(inputs.end(), state.begin(), state.end());
-    const std::vector<ConstantTensor> outputs = runChecked(call, body, inputs);
-    goesOn = condition(call, *outputs[0]);
+    const std::vector<Value> outputs = runChecked(call, body, inputs);
+    goesOn = condition(call, outputs[0]);
     state.assign(outputs.begin() + 1, outputs.begin() + 1 + static_cast<int64_t>(carried));
     for (size_t j = 0; j < stacks.size(); ++j)
       stacks[j].add(call, outputs[1 + carried + j]);
@@ -133,13 +139,15 @@ std::vector<int64_t> listOf(const Call &call, const char *name, size_t count) {
 
 // Runs the body over `inputs`, of which the last `scanned` are taken part by part: the last states,
 // and a tensor for each other output of the body.
-std::vector<ConstantTensor> scanned(const Call &call, const onnx::Graph &body,
-                                    const std::vector<ConstantTensor> &inputs, size_t scanned,
-                                    const std::vector<int64_t> &reversed, std::vector<int64_t> axes,
-                                    std::optional<int64_t> length) {
+std::vector<Value> scanned(const Call &call, const onnx::Graph &body,
+                           const std::vector<Value> &inputs, size_t scanned,
+                           const std::vector<int64_t> &reversed, std::vector<int64_t> axes,
+                           std::optional<int64_t> length) {
   const size_t states = inputs.size() - scanned;
   for (size_t i = 0; i < scanned; ++i) {
-    const Shape &shape = inputs[states + i]->shape;
+    if (!inputs[states + i].tensor())
+      call.fail("what it scans is no tensor");
+    const Shape &shape = inputs[states + i].tensor()->shape;
     axes[i] = call.axis(axes[i], static_cast<int64_t>(shape.size()));
     if (length && *length > shape[axes[i]])
       call.fail(fmt::format("{} parts of {}", *length, formatShape(shape)));
@@ -148,14 +156,14 @@ std::vector<ConstantTensor> scanned(const Call &call, const onnx::Graph &body,
   }
   if (body.outputs.size() < states)
     call.fail(fmt::format("its body has {} outputs for {} values", body.outputs.size(), states));
-  std::vector<ConstantTensor> state(inputs.begin(), inputs.begin() + static_cast<int64_t>(states));
+  std::vector<Value> state(inputs.begin(), inputs.begin() + static_cast<int64_t>(states));
   std::vector<Stack> stacks(body.outputs.size() - states);
   for (int64_t step = 0; step < *length; ++step) {
-    std::vector<ConstantTensor> arguments = state;
+    std::vector<Value> arguments = state;
     for (size_t i = 0; i < scanned; ++i)
       arguments.push_back(
-          partOf(*inputs[states + i], axes[i], reversed[i] ? *length - 1 - step : step));
-    const std::vector<ConstantTensor> outputs = runChecked(call, body, arguments);
+          partOf(*inputs[states + i].tensor(), axes[i], reversed[i] ? *length - 1 - step : step));
+    const std::vector<Value> outputs = runChecked(call, body, arguments);
     state.assign(outputs.begin(), outputs.begin() + static_cast<int64_t>(states));
     for (size_t i = 0; i < stacks.size(); ++i)
       stacks[i].add(call, outputs[states + i]);
@@ -173,7 +181,7 @@ std::vector<ConstantTensor> scanned(const Call &call, const onnx::Graph &body,
 
 // Operator set 8: batches, each with a length of its own, which input 0 may say.
 void scanBatches(Call &call, const onnx::Graph &body, size_t count) {
-  std::vector<std::vector<ConstantTensor>> results;
+  std::vector<std::vector<Value>> results;
   if (call.inputCount() < 1 + count || count == 0)
     call.fail(fmt::format("{} inputs to scan", count));
   checkRank(call, call.inputCount() - 1, 2);
@@ -181,7 +189,7 @@ void scanBatches(Call &call, const onnx::Graph &body, size_t count) {
   const std::vector<int64_t> reversed = listOf(call, "directions", count);
   std::vector<Stack> stacks(body.outputs.size());
   for (int64_t i = 0; i < batch; ++i) {
-    std::vector<ConstantTensor> inputs;
+    std::vector<Value> inputs;
     for (size_t j = 1; j < call.inputCount(); ++j) {
       checkRank(call, j, 1);
       if (call.shape(j)[0] != batch)
@@ -191,7 +199,7 @@ void scanBatches(Call &call, const onnx::Graph &body, size_t count) {
     std::optional<int64_t> length;
     if (call.has(0))
       length = call.integers(0, "sequence_lens")[checkedIndex(call, i, call.input(0).elements())];
-    const std::vector<ConstantTensor> outputs =
+    const std::vector<Value> outputs =
         scanned(call, body, inputs, count, reversed, std::vector<int64_t>(count, 0), length);
     for (size_t j = 0; j < outputs.size(); ++j)
       stacks[j].add(call, outputs[j]);
@@ -208,10 +216,10 @@ void scan(Call &call) {
   const size_t count = static_cast<size_t>(given);
   if (call.opset() < 9)
     return scanBatches(call, body, count);
-  std::vector<ConstantTensor> inputs;
+  std::vector<Value> inputs;
   for (size_t i = 0; i < call.inputCount(); ++i)
-    inputs.push_back(call.shared(i));
-  std::vector<ConstantTensor> outputs =
+    inputs.push_back(call.value(i));
+  std::vector<Value> outputs =
       scanned(call, body, inputs, count, listOf(call, "scan_input_directions", count),
               listOf(call, "scan_input_axes", count), std::nullopt);
   for (size_t i = 0; i < outputs.size(); ++i)

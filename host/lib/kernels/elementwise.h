@@ -146,7 +146,7 @@ template <typename F> Tensor mapEach(const Call &call, size_t input, F f) {
     using T = decltype(zero);
     inParts(result.elements(), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
-        result.data<T>()[i] = static_cast<T>(f(x->data<T>()[i]));
+        result.data<T>()[i] = converted<T>(f(x->data<T>()[i]));
     });
   });
   return narrowed(std::move(result), type);

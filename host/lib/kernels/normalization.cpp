@@ -157,8 +157,9 @@ void groupNormalization(Call &call) {
   if (call.opset() >= 21)
     return call.set(affine(call, std::move(normalized), perChannel(call, 1, channels, rank),
                            perChannel(call, 2, channels, rank)));
-  const auto ofGroups = [&](size_t input) {
-    const Tensor &given = *perChannel(call, input, groups, rank);
+  const auto spread = [&](size_t input) {
+    const ConstantTensor ofGroups = perChannel(call, input, groups, rank);
+    const Tensor &given = *ofGroups;
     Tensor wide = call.make(given.dtype, {channels});
     for (int64_t c = 0; c < channels; ++c)
       setFloat(wide, c, floatAt(given, c / (channels / groups)));
@@ -166,7 +167,7 @@ void groupNormalization(Call &call) {
     shape[0] = channels;
     return std::make_shared<const Tensor>(reshaped(wide, shape));
   };
-  call.set(affine(call, std::move(normalized), ofGroups(1), ofGroups(2)));
+  call.set(affine(call, std::move(normalized), spread(1), spread(2)));
 }
 
 void layerNormalization(Call &call) {

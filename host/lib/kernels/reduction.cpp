@@ -40,7 +40,7 @@ template <typename F> void reduce(Call &call, F f) {
   withWide(wide, [&](auto zero) {
     using T = decltype(zero);
     forEachLane<T>(lanes, [&](const T *row, int64_t i) {
-      result.data<T>()[i] = static_cast<T>(f(row, lanes.length));
+      result.data<T>()[i] = converted<T>(f(row, lanes.length));
     });
   });
   call.set(narrowed(std::move(result), type));

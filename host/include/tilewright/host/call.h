@@ -3,24 +3,32 @@
 #pragma once
 
 #include "tilewright/onnx/node_view.h"
+#include "tilewright/onnx/value.h"
 
 #include <functional>
 
 namespace tilewright::host {
 
 using onnx::ConstantTensor;
+using onnx::Sequence;
+using onnx::Value;
 
 // Computes a body of an If, a Loop or a Scan on its inputs, in their order.
-using RunBody = std::function<std::vector<ConstantTensor>(
-    const onnx::Graph &body, const std::vector<ConstantTensor> &inputs)>;
+using RunBody =
+    std::function<std::vector<Value>(const onnx::Graph &body, const std::vector<Value> &inputs)>;
 
 class Call : public onnx::NodeView {
 public:
   // `inputs` are null where an optional one is left out.
-  Call(const onnx::Node &node, int64_t opset, SourceLocation location,
-       std::vector<ConstantTensor> inputs, RunBody runBody = nullptr);
+  Call(const onnx::Node &node, int64_t opset, SourceLocation location, std::vector<Value> inputs,
+       RunBody runBody = nullptr);
 
-  bool has(size_t input) const { return input < inputs_.size() && inputs_[input]; }
+  // Whether it is given and, as an optional, not empty.
+  bool has(size_t input) const {
+    return input < inputs_.size() && inputs_[input] && !inputs_[input].isEmpty();
+  }
+  const Value &value(size_t input) const;       // of any kind
+  const Sequence &sequence(size_t input) const; // fails when it is none
   const Tensor &input(size_t input) const { return *shared(input); }
   const ConstantTensor &shared(size_t input) const; // to be passed on as it is
   const Shape &shape(size_t input) const { return this->input(input).shape; }
@@ -38,20 +46,20 @@ public:
   DType type(const std::string &attribute, DType fallback) const;
 
   void set(Tensor tensor, size_t output = 0);
-  void set(ConstantTensor tensor, size_t output = 0);
+  void set(ConstantTensor tensor, size_t output = 0) { set(Value(std::move(tensor)), output); }
+  void set(Value value, size_t output = 0);
   // Zeros, to be filled. Fails when it would take more than maxTensorBytes.
   Tensor make(DType type, Shape shape) const;
 
-  std::vector<ConstantTensor> run(const onnx::Graph &body,
-                                  const std::vector<ConstantTensor> &inputs) const {
+  std::vector<Value> run(const onnx::Graph &body, const std::vector<Value> &inputs) const {
     return runBody_(body, inputs);
   }
 
-  // One for each output of the node; null where nothing was set.
-  std::vector<ConstantTensor> takeResults() { return std::move(results_); }
+  // One for each output of the node; nothing where nothing was set.
+  std::vector<Value> takeResults() { return std::move(results_); }
 
 private:
-  std::vector<ConstantTensor> inputs_, results_;
+  std::vector<Value> inputs_, results_;
   RunBody runBody_;
 };
 

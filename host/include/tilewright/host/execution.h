@@ -13,7 +13,11 @@ namespace tilewright::host {
 std::vector<ConstantTensor> run(const onnx::Model &model, const std::string &path,
                                 const std::map<std::string, ConstantTensor> &inputs);
 
-// Every value that the model computes from `inputs`, by name.
+// The same with sequences and optionals among inputs and outputs.
+std::vector<Value> runValues(const onnx::Model &model, const std::string &path,
+                             const std::map<std::string, Value> &inputs);
+
+// Every tensor that the model computes from `inputs`, by name.
 std::map<std::string, ConstantTensor> runAll(const onnx::Model &model, const std::string &path,
                                              const std::map<std::string, ConstantTensor> &inputs);
 

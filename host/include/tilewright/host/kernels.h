@@ -43,6 +43,7 @@ KernelTable reshapeKernels();
 KernelTable resizeKernels();
 KernelTable samplingKernels();
 KernelTable selectionKernels();
+KernelTable sequenceKernels();
 KernelTable signalKernels();
 KernelTable sliceKernels();
 KernelTable softmaxKernels();

@@ -48,7 +48,7 @@ constexpr int64_t dynamicDimension = -1;
 // An input or output of a graph.
 struct GraphValue {
   std::string name;
-  std::string type;                          // "float", as ONNX spells it
+  std::string type; // "float", as ONNX spells it, or "sequence", "optional" and "no tensor"
   std::optional<DType> dtype;                // none of what is no tensor of numbers
   std::optional<std::vector<int64_t>> shape; // as declared; none when the rank itself is unknown
 };
@@ -73,8 +73,9 @@ struct Model : Graph {
 std::vector<std::string> readsOf(const Node &node);
 
 // Decodes and checks `bytes`, the content of the file `path`; tensors stored outside the file are
-// read from beside it. No tensor is held twice on the way. Throws UserError.
-Model readModel(const std::string &path, std::string bytes);
+// read from beside it. No tensor is held twice on the way. With `tensorsOnly`, inputs that are no
+// tensors are refused. Throws UserError.
+Model readModel(const std::string &path, std::string bytes, bool tensorsOnly = true);
 
 // One value: the content of a file with a TensorProto. Throws UserError.
 Tensor readTensorFile(const std::string &path, const std::string &bytes);
