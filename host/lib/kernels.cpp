@@ -10,13 +10,16 @@ static const std::map<Key, Kernel> &kernels() {
   static const std::map<Key, Kernel> all = [] {
     std::map<Key, Kernel> byName;
     for (auto table : {
-             activationKernels,    arithmeticKernels, attentionKernels,       castKernels,
-             comparisonKernels,    constantKernels,   controlFlowKernels,     convolutionKernels,
-             gatherKernels,        lossKernels,       machineLearningKernels, matmulKernels,
-             normalizationKernels, poolsKernels,      quantizationKernels,    quantizedKernels,
-             randomKernels,        recurrentKernels,  reductionKernels,       reshapeKernels,
-             resizeKernels,        samplingKernels,   selectionKernels,       signalKernels,
-             sliceKernels,         softmaxKernels,    trainingKernels,        unaryKernels,
+             activationKernels,    arithmeticKernels,      attentionKernels,
+             castKernels,          comparisonKernels,      constantKernels,
+             controlFlowKernels,   convolutionKernels,     gatherKernels,
+             lossKernels,          machineLearningKernels, matmulKernels,
+             normalizationKernels, poolsKernels,           quantizationKernels,
+             quantizedKernels,     randomKernels,          recurrentKernels,
+             reductionKernels,     reshapeKernels,         resizeKernels,
+             samplingKernels,      selectionKernels,       signalKernels,
+             sliceKernels,         softmaxKernels,         textKernels,
+             trainingKernels,      unaryKernels,
          })
       for (const Kernel &kernel : table())
         byName.emplace(Key(kernel.domain, kernel.op), kernel);

@@ -46,6 +46,7 @@ KernelTable selectionKernels();
 KernelTable signalKernels();
 KernelTable sliceKernels();
 KernelTable softmaxKernels();
+KernelTable textKernels();
 KernelTable trainingKernels();
 KernelTable unaryKernels();
 
