@@ -1,4 +1,4 @@
-// Counts of words and of sequences of them, which are numbers.
+// Counts of sequences in texts of numbers.
 #include "tilewright/host/elements.h"
 #include "tilewright/host/kernels.h"
 
