@@ -15,7 +15,6 @@
 #include "tilewright/compiler/select/selection.h"
 #include "tilewright/compiler/select/selection_report.h"
 #include "tilewright/isa/roles.h"
-#include "tilewright/onnx/node_view.h"
 #include "tilewright/program/absorbed.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
@@ -239,7 +238,7 @@ private:
                       "the module is float; --compile-from tosa goes on behind the quantizer",
                       "leave out --compile-from");
     if (isFloat(*module_))
-      throw onnx::Unsupported(
+      throw Unsupported(
           {options_.model, 0, 0, ""},
           "the model is float and --quantize none leaves it so; the target computes on integers",
           "leave --quantize at int8, or stop at --emit tosa");
@@ -303,7 +302,7 @@ private:
     } catch (const UserError &error) {
       if (error.location().subject.empty() || error.location().file != options_.model)
         throw;
-      throw onnx::Unsupported(error.location(), error.message(), error.fix());
+      throw Unsupported(error.location(), error.message(), error.fix());
     }
   }
 

@@ -4,7 +4,6 @@
 #include "tilewright/compiler/frontend/model_formats.h"
 #include "tilewright/host/elements.h"
 #include "tilewright/host/execution.h"
-#include "tilewright/onnx/node_view.h"
 #include "tilewright/support/files.h"
 
 #include <climits>
@@ -36,11 +35,17 @@ public:
   explicit PartedCompiler(const CompileOptions &options) : options_(options) {}
 
   CompileResult compile() {
+    if (isFloatForHost()) {
+      parts_.push_back(
+          hostPart(options_.model, model_, "the model is float, and --quantize none leaves it so"));
+      return compileParts();
+    }
     try {
       return compileWhole(options_);
-    } catch (const onnx::Unsupported &error) {
+    } catch (const Unsupported &error) {
       // Stages before the program are of what the accelerator computes.
-      if (options_.acceleratorOnly || options_.to != Stage::Elf || !readModel())
+      if (options_.acceleratorOnly || options_.to != Stage::Elf || options_.from != Stage::Import ||
+          !readModel())
         throw;
       if (options_.quantize == "none") {
         parts_.push_back(hostPart(options_.model, model_, error.message()));
@@ -52,7 +57,7 @@ public:
     for (;;) {
       try {
         return compileParts();
-      } catch (const onnx::Unsupported &error) {
+      } catch (const Unsupported &error) {
         if (!refuse(error))
           throw;
       }
@@ -60,6 +65,18 @@ public:
   }
 
 private:
+  // Whether nothing is to be quantized where everything would have to be; the model is read then.
+  bool isFloatForHost() {
+    if (options_.quantize != "none" || options_.acceleratorOnly || options_.to != Stage::Elf ||
+        options_.from != Stage::Import || !readModel())
+      return false;
+    bool isFloat = false;
+    for (const auto *values : {&model_.inputs, &model_.outputs})
+      for (const onnx::GraphValue &value : *values)
+        isFloat |= value.dtype && host::isFloat(*value.dtype);
+    return isFloat;
+  }
+
   // Whether the model is one that can be divided.
   bool readModel() {
     std::string bytes = readFile(options_.model, INT_MAX);

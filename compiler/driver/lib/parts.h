@@ -11,7 +11,7 @@ namespace tilewright {
 // parts, of which the host runs some.
 CompileResult compileInParts(const CompileOptions &options);
 
-// One compilation for the accelerator alone. Throws onnx::Unsupported for a valid model that it
+// One compilation for the accelerator alone. Throws Unsupported for a valid model that it
 // cannot compute, with the node's place where there is one, and UserError for anything else.
 CompileResult compileWhole(const CompileOptions &options);
 // The same of a model that has been read: `samples` of its inputs, or null.

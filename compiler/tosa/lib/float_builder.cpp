@@ -19,14 +19,16 @@ void FloatBuilder::fail(const std::string &message, const std::string &fix) cons
   throw UserError(source_, message, fix);
 }
 
+void FloatBuilder::refuse(const std::string &message) const { throw Unsupported(source_, message); }
+
 mlir::RankedTensorType FloatBuilder::type(llvm::ArrayRef<int64_t> shape, mlir::Type element) const {
   if (shape.size() > maxRank)
-    fail(fmt::format("a tensor of {} dimensions arises; at most {} are supported", shape.size(),
-                     maxRank));
+    refuse(fmt::format("a tensor of {} dimensions arises; at most {} are supported", shape.size(),
+                       maxRank));
   int64_t size = 4;
   for (int64_t dim : shape) {
     if (dim < 1)
-      fail(fmt::format("an empty tensor arises, of shape {}", formatShape(shape)));
+      refuse(fmt::format("an empty tensor arises, of shape {}", formatShape(shape)));
     if (size > maxTensorBytes / dim)
       fail(fmt::format("a tensor of shape {} arises, which is larger than {} bytes",
                        formatShape(shape), maxTensorBytes));
@@ -46,7 +48,7 @@ mlir::Value FloatBuilder::constant(const Tensor &tensor) {
 
 mlir::Value FloatBuilder::constant(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<float> values) {
   if (values.size() == 1 && !std::isfinite(values[0]))
-    fail(fmt::format("it computes with {}; only finite numbers are supported", values[0]));
+    refuse(fmt::format("it computes with {}; only finite numbers are supported", values[0]));
   return makeConstant(builder_, location_, mlir::DenseElementsAttr::get(floatType(shape), values));
 }
 
@@ -182,7 +184,7 @@ mlir::Value FloatBuilder::tile(mlir::Value a, llvm::ArrayRef<int64_t> multiples)
   Shape shape = sizesOf(a);
   for (size_t i = 0; i < shape.size(); ++i) {
     if (multiples[i] > maxTensorBytes / shape[i])
-      fail(fmt::format("repeating a dimension {} times is too much", multiples[i]));
+      refuse(fmt::format("repeating a dimension {} times is too much", multiples[i]));
     shape[i] *= multiples[i];
   }
   if (shapeOf(a) == llvm::ArrayRef(shape))
@@ -203,8 +205,8 @@ mlir::Value FloatBuilder::gatherAxis(mlir::Value a, int64_t axis, llvm::ArrayRef
   int64_t inner = elementCount(dims.drop_front(axis + 1));
   auto count = static_cast<int64_t>(indices.size());
   if (outer * count > maxIndices)
-    fail(fmt::format("gathering along axis {} of a tensor of shape {} needs too many indices", axis,
-                     formatShape(shape)));
+    refuse(fmt::format("gathering along axis {} of a tensor of shape {} needs too many indices",
+                       axis, formatShape(shape)));
   mlir::Value values = reshape(a, {outer, shape[axis], inner});
   std::vector<int64_t> all;
   for (int64_t n = 0; n < outer; ++n)
@@ -221,9 +223,9 @@ void FloatBuilder::checkWindow(const Window &window) const {
   for (int i : {0, 1}) {
     if ((window.kernel[i] - 1) * window.dilation[i] + 1 > maxKernel ||
         window.padBegin[i] > maxKernel || window.padEnd[i] > maxKernel)
-      fail(fmt::format("windows and pads above {} are not supported", maxKernel));
+      refuse(fmt::format("windows and pads above {} are not supported", maxKernel));
     if (window.stride[i] > maxStride)
-      fail(fmt::format("strides above {} are not supported", maxStride));
+      refuse(fmt::format("strides above {} are not supported", maxStride));
   }
 }
 
@@ -280,7 +282,7 @@ mlir::Value FloatBuilder::transposeConv2d(mlir::Value input, mlir::Value weight,
                (in[2] - 1) * stride[1] + outPad[2] + outPad[3] + kernel[2], kernel[0]};
   for (size_t i : {0, 1})
     if (outPad[2 * i] <= -kernel[1 + i] || outPad[2 * i + 1] <= -kernel[1 + i] || out[1 + i] < 1)
-      fail("pads are not smaller than the kernel");
+      refuse("pads are not smaller than the kernel");
   return tosa::TransposeConv2DOp::create(
       builder_, location_, floatType(out), input, weight, bias, scalarConstant(0),
       scalarConstant(0), builder_.getDenseI64ArrayAttr(outPad),

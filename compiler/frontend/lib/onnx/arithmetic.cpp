@@ -49,7 +49,7 @@ template <typename Combine> mlir::Value combineAll(NodeImporter &node, Combine c
 
 int64_t divide(NodeImporter &node, int64_t a, int64_t b) {
   if (b == 0)
-    node.fail("division by zero");
+    node.refuse("division by zero");
   return b == -1 ? wrap(-bits(a)) : a / b;
 }
 
@@ -62,7 +62,7 @@ mlir::Value inverse(NodeImporter &node, size_t input) {
   for (int64_t i = 0, count = result.elements(); i < count; ++i) {
     float &each = result.data<float>()[i];
     if (!std::isfinite(1.0f / each))
-      node.fail(fmt::format("it divides by {}", each));
+      node.refuse(fmt::format("it divides by {}", each));
     each = 1.0f / each;
   }
   return node.tosa().constant(result);

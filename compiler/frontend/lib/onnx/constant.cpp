@@ -100,7 +100,7 @@ static void foldConstant(NodeImporter &node) {
     std::copy(values.begin(), values.end(), tensor.data<float>());
     return node.setResult(std::move(tensor));
   }
-  node.fail("it has no value of numbers");
+  node.refuse("it has no value of numbers");
 }
 
 static void foldConstantOfShape(NodeImporter &node) {

@@ -12,8 +12,8 @@ namespace {
 
 void checkRank(NodeImporter &node, const Shape &shape, int64_t spatialRank) {
   if (static_cast<int64_t>(shape.size()) != spatialRank + 2)
-    node.fail(fmt::format("weights of shape {} do not fit an input of {} dimensions",
-                          formatShape(shape), spatialRank + 2));
+    node.refuse(fmt::format("weights of shape {} do not fit an input of {} dimensions",
+                            formatShape(shape), spatialRank + 2));
 }
 
 // Weights as OIHW; those of a one-dimensional convolution are one row.

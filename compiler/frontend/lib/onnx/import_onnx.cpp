@@ -37,6 +37,9 @@ private:
                          const std::string &fix = "") const {
     throw UserError({path_, 0, 0, subject}, message, fix);
   }
+  [[noreturn]] void refuse(const std::string &subject, const std::string &message) const {
+    throw Unsupported({path_, 0, 0, subject}, message);
+  }
   void checkOptions(const Model &model) const;
   Shape boundShape(const GraphValue &input) const;
   void checkDeclared(const Shape &declared, const Shape &shape, const std::string &subject) const;
@@ -136,8 +139,7 @@ void GraphImporter::checkOptions(const Model &model) const {
 Shape GraphImporter::boundShape(const GraphValue &input) const {
   std::string subject = fmt::format("input '{}'", escape(input.name));
   if (input.type != "float")
-    throw Unsupported({path_, 0, 0, subject},
-                      fmt::format("inputs of {} are not supported; only float32 is", input.type));
+    refuse(subject, fmt::format("inputs of {} are not supported; only float32 is", input.type));
   bool dynamic = !input.shape || llvm::is_contained(*input.shape, dynamicDimension);
   std::string shapeText = input.shape ? formatDeclared(*input.shape) : "unknown";
   auto bound = options_.shapes.find(input.name);
@@ -226,8 +228,8 @@ mlir::Value GraphImporter::output(const GraphValue &declared) {
   Operand &operand = values_.at(name);
   if (operand.constant && !operand.value) {
     if (operand.constant->dtype != DType::F32)
-      fail(subject, fmt::format("outputs of {} are not supported; only float32 is",
-                                tilewright::name(operand.constant->dtype)));
+      refuse(subject, fmt::format("outputs of {} are not supported; only float32 is",
+                                  tilewright::name(operand.constant->dtype)));
     if (std::optional<int64_t> found = firstNotFinite(*operand.constant))
       fail(subject, fmt::format("the constant holds {}; only finite numbers are computed with",
                                 floatAt(*operand.constant, *found)));
@@ -235,7 +237,7 @@ mlir::Value GraphImporter::output(const GraphValue &declared) {
     operand.value = tosa_.constant(*operand.constant);
   }
   if (!mlir::getElementTypeOrSelf(operand.value).isF32())
-    fail(subject, "outputs of bool are not supported; only float32 is");
+    refuse(subject, "outputs of bool are not supported; only float32 is");
   if (declared.shape)
     checkDeclared(*declared.shape, sizesOf(operand.value), subject);
   return operand.value;
@@ -272,7 +274,7 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
     importNode(node, model.opset);
     for (const std::string &output : node.outputs)
       if (used.count(output) && !output.empty() && !values_.count(output))
-        fail(node.describe(), fmt::format("its output '{}' is not supported", escape(output)));
+        refuse(node.describe(), fmt::format("its output '{}' is not supported", escape(output)));
     checkDeclaredValues(model, node);
   }
 

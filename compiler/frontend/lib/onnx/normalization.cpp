@@ -70,7 +70,7 @@ static void buildBatchNormalization(NodeImporter &node) {
   Shape shape = sizesOf(input);
   auto rank = static_cast<int64_t>(shape.size());
   if (rank < 2)
-    node.fail(fmt::format("an input of shape {} has no channels", formatShape(shape)));
+    node.refuse(fmt::format("an input of shape {} has no channels", formatShape(shape)));
   float epsilon = epsilonOf(node);
   if (node.constant(4))
     for (float variance : node.floats(4, "variance"))
@@ -91,7 +91,7 @@ static void buildInstanceNormalization(NodeImporter &node) {
   Shape shape = sizesOf(input);
   auto rank = static_cast<int64_t>(shape.size());
   if (rank < 3)
-    node.fail(fmt::format("an input of shape {} has no spatial dimensions", formatShape(shape)));
+    node.refuse(fmt::format("an input of shape {} has no spatial dimensions", formatShape(shape)));
   std::vector<int64_t> spatial;
   for (int64_t axis = 2; axis < rank; ++axis)
     spatial.push_back(axis);

@@ -13,7 +13,7 @@ static void buildMaxPool(NodeImporter &node) {
     if (window.dilation[i] != 1)
       node.refuse("a dilated pool is not supported");
     if (window.padBegin[i] >= window.kernel[i] || window.padEnd[i] >= window.kernel[i])
-      node.fail("pads are not smaller than the kernel");
+      node.refuse("pads are not smaller than the kernel");
   }
   node.setResult(fromChannelsLast(node, node.tosa().maxPool2d(input, window), rank));
 }
@@ -45,7 +45,7 @@ static void buildAveragePool(NodeImporter &node) {
   }
   for (int i : {0, 1})
     if (window.padBegin[i] >= window.kernel[i] || window.padEnd[i] >= window.kernel[i])
-      node.fail("pads are not smaller than the kernel");
+      node.refuse("pads are not smaller than the kernel");
   node.setResult(fromChannelsLast(node, node.tosa().averagePool2d(input, window), rank));
 }
 

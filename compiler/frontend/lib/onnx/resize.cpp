@@ -259,7 +259,7 @@ void buildResized(NodeImporter &node, const std::vector<Axis> &axes, const std::
 static void buildResize(NodeImporter &node) {
   Shape shape = node.shape(0);
   if (shape.empty())
-    node.fail("a scalar cannot be resized");
+    node.refuse("a scalar cannot be resized");
   if (node.opset() < 11) {
     std::vector<float> scales = node.floats(1, "scales");
     return buildResized(

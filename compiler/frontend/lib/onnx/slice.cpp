@@ -123,7 +123,7 @@ Parts partsOf(NodeImporter &node) {
   int64_t sum = 0;
   for (int64_t size : sizes) {
     if (size < 1 || size > length)
-      node.fail(fmt::format("a part of {} of a dimension of {} is not possible", size, length));
+      node.refuse(fmt::format("a part of {} of a dimension of {} is not possible", size, length));
     sum += size;
   }
   if (sum != length || static_cast<int64_t>(sizes.size()) != count)
@@ -177,7 +177,7 @@ static void buildSlice(NodeImporter &node) {
   std::vector<Range> ranges = rangesOf(node);
   for (size_t axis = 0; axis < ranges.size(); ++axis) {
     if (ranges[axis].count == 0)
-      node.fail(fmt::format("the slice is empty along axis {}", axis));
+      node.refuse(fmt::format("the slice is empty along axis {}", axis));
     value = applyRange(node.tosa(), value, static_cast<int64_t>(axis), ranges[axis]);
   }
   node.setResult(value);
@@ -264,7 +264,7 @@ static void buildGather(NodeImporter &node) {
   mlir::Value value = node.value(0);
   std::vector<int64_t> indices = indicesOf(node, sizesOf(value)[axis]);
   if (indices.empty())
-    node.fail("nothing is gathered");
+    node.refuse("nothing is gathered");
   bool adjacent = true;
   for (size_t i = 1; i < indices.size(); ++i)
     adjacent &= indices[i] == indices[i - 1] + 1;

@@ -7,12 +7,6 @@
 
 namespace tilewright::onnx {
 
-// Of a node that is valid, and that whoever was asked cannot compute. Another one may.
-class Unsupported : public UserError {
-public:
-  using UserError::UserError;
-};
-
 class NodeView {
 public:
   NodeView(const Node &node, int64_t opset, SourceLocation location)

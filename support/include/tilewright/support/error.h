@@ -39,6 +39,12 @@ private:
   std::string fix_;
 };
 
+// What is valid, and cannot be done here; there may be another way.
+class Unsupported : public UserError {
+public:
+  using UserError::UserError;
+};
+
 // `text` in a form that is safe to print: control characters and invalid UTF-8 become \xNN, and at
 // most `limit` bytes are kept.
 std::string escape(std::string_view text, size_t limit = 120);

@@ -37,6 +37,7 @@ public:
   // Ops built from now on are of the operator at `location`, and errors are reported at `source`.
   void at(mlir::Location location, SourceLocation source);
   [[noreturn]] void fail(const std::string &message, const std::string &fix = "") const;
+  [[noreturn]] void refuse(const std::string &message) const; // Unsupported
 
   // The type of a result; checks TOSA's rank limit and the size limit of tensors.
   mlir::RankedTensorType type(llvm::ArrayRef<int64_t> shape, mlir::Type element) const;
