@@ -10,13 +10,23 @@ static const std::map<Key, Kernel> &kernels() {
   static const std::map<Key, Kernel> all = [] {
     std::map<Key, Kernel> byName;
     for (auto table : {
+             activationKernels,    arithmeticKernels,      attentionKernels,
              activationKernels,    arithmeticKernels, attentionKernels,       castKernels,
+             castKernels,          comparisonKernels,      constantKernels,
              comparisonKernels,    constantKernels,   controlFlowKernels,     convolutionKernels,
+             controlFlowKernels,   convolutionKernels,     gatherKernels,
              gatherKernels,        lossKernels,       machineLearningKernels, matmulKernels,
+             lossKernels,          machineLearningKernels, matmulKernels,
+             normalizationKernels, poolsKernels,           quantizationKernels,
              normalizationKernels, poolsKernels,      quantizationKernels,    quantizedKernels,
+             quantizedKernels,     randomKernels,          recurrentKernels,
              randomKernels,        recurrentKernels,  reductionKernels,       reshapeKernels,
+             reductionKernels,     reshapeKernels,         resizeKernels,
              resizeKernels,        samplingKernels,   selectionKernels,       sequenceKernels,
+             samplingKernels,      selectionKernels,       signalKernels,
              signalKernels,        sliceKernels,      softmaxKernels,         trainingKernels,
+             sliceKernels,         softmaxKernels,         textKernels,
+             trainingKernels,      unaryKernels,
              unaryKernels,
          })
       for (const Kernel &kernel : table())

@@ -47,6 +47,7 @@ KernelTable sequenceKernels();
 KernelTable signalKernels();
 KernelTable sliceKernels();
 KernelTable softmaxKernels();
+KernelTable textKernels();
 KernelTable trainingKernels();
 KernelTable unaryKernels();
 
