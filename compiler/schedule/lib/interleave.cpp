@@ -5,7 +5,7 @@
 
 namespace tilewright {
 
-Interleaving::Interleaving(const LoweringContext &context, const std::vector<Buffer> &buffers)
+Interleaving::Interleaving(const LoweringContext &context, const std::vector<Buffer> *buffers)
     : isa_(context.isa), buffers_(buffers), banks_(context.machine.accBanks),
       times_(context.isa, context.machine, context.plans), free_(context.isa.units().size(), 0) {
   for (const isa::Instruction &instruction : isa_.instructions())
@@ -49,12 +49,18 @@ std::vector<Task> Interleaving::run(std::vector<std::vector<Task>> stages) {
   struct Stage {
     std::vector<Task> *tasks;
     size_t next = 0;
+    size_t unit = SIZE_MAX;     // of the latest task
+    int64_t ready = 0, end = 0; // what other units have done for it; the latest task's end
   };
   std::vector<Stage> running;
   std::vector<std::deque<size_t>> turns(free_.size()); // by unit: the stages, as their turn comes
   size_t count = 0;
+  ends_.resize(stages.size(), 0);
   for (size_t i = 0; i < stages.size(); ++i) {
-    running.push_back({&stages[i]});
+    // What the stage before has made of the tile, and the one behind has left of the memory.
+    const int64_t ready =
+        std::max(i > 0 ? ends_[i - 1] : 0, i + 1 < ends_.size() ? ends_[i + 1] : 0);
+    running.push_back({&stages[i], 0, SIZE_MAX, ready, ready});
     for (const Task &task : stages[i])
       turns[unitOf(task)].push_back(i);
     count += stages[i].size();
@@ -68,21 +74,30 @@ std::vector<Task> Interleaving::run(std::vector<std::vector<Task>> stages) {
       Stage &stage = running[i];
       if (stage.next == stage.tasks->size())
         continue;
-      const Task &task = (*stage.tasks)[stage.next];
-      const size_t unit = unitOf(task);
+      const size_t unit = unitOf((*stage.tasks)[stage.next]);
       if (turns[unit].front() != i)
         continue;
-      const int64_t begins = std::max(readyFor(task), free_[unit]);
+      const Task &task = (*stage.tasks)[stage.next];
+      const int64_t ready = buffers_             ? readyFor(task)
+                            : unit == stage.unit ? stage.ready
+                                                 : stage.end,
+                    begins = std::max(ready, free_[unit]);
       if (begins < start)
         first = &stage, start = begins;
     }
     Task &task = (*first->tasks)[first->next++];
     const size_t unit = unitOf(task);
-    free_[unit] = start + times_.cyclesOf(task);
-    use(task, free_[unit]);
+    if (unit != first->unit)
+      first->ready = first->end;
+    first->unit = unit;
+    free_[unit] = first->end = start + times_.cyclesOf(task);
+    if (buffers_)
+      use(task, free_[unit]);
     turns[unit].pop_front();
     ordered.push_back(std::move(task));
   }
+  for (size_t i = 0; i < running.size(); ++i)
+    ends_[i] = std::max(ends_[i], running[i].end);
   return ordered;
 }
 

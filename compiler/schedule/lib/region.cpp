@@ -953,7 +953,7 @@ void Region::lower(Steps &steps, int64_t most, int64_t interval, int64_t mostTil
   const int64_t block = tilesChannels() ? std::min(block_, most) : block_;
   const Extents all = common();
   const int64_t channels = all.back(), range = range_ < channels ? range_ : channels;
-  Interleaving interleaving(context_, steps.buffers);
+  Interleaving interleaving(context_, products() > 1 ? &steps.buffers : nullptr);
   size_t added = 0; // tasks, about
   for (int64_t first = 0; first < channels && mostTiles > 0; first += range) {
     Extents part = all;

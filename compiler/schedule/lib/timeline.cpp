@@ -299,7 +299,7 @@ int64_t Timeline::productsOf(const std::vector<Task> &tasks) {
 }
 
 Steps Timeline::take() {
-  Interleaving interleaving(context_, all_.buffers);
+  Interleaving interleaving(context_);
   int64_t newest = -1;
   for (Slot &slot : slots_) {
     shareBanks(slot, newest);
