@@ -65,6 +65,7 @@ private:
 struct Layer {
   int64_t height, width, channels, filters, kernel, stride, pad, dilation;
   bool isPlanar = false; // the argument is NCHW
+  bool isRescaled = true;
 };
 
 std::string textOf(const Layer &c) {
@@ -86,8 +87,9 @@ std::string textOf(const Layer &c) {
   const std::string planes = fmt::format("tensor<1x{}x{}x{}xi8>", c.channels, c.height, c.width);
   const std::string transpose = fmt::format(
       "  %x = tosa.transpose %p {{perms = array<i32: 0, 2, 3, 1>}} : ({}) -> {}\n", planes, x);
-  return fmt::format("func.func @main({}: {}) -> tensor<{}xi8> {{\n{}", c.isPlanar ? "%p" : "%x",
-                     c.isPlanar ? planes : x, shape, c.isPlanar ? transpose : "") +
+  return fmt::format("func.func @main({}: {}) -> tensor<{}xi{}> {{\n{}", c.isPlanar ? "%p" : "%x",
+                     c.isPlanar ? planes : x, shape, c.isRescaled ? 8 : 32,
+                     c.isPlanar ? transpose : "") +
          constant("w", fmt::format("\"0x{}\"", weights), w) + constant("b", "5", b) +
          constant("z", "0", "tensor<1xi8>") + constant("xz", "3", "tensor<1xi8>") +
          constant("z32", "0", "tensor<1xi32>") + constant("m", "1073741824", "tensor<1xi32>") +
@@ -95,12 +97,18 @@ std::string textOf(const Layer &c) {
          fmt::format(
              "  %y = tosa.conv2d %x, %w, %b, %xz, %z {{acc_type = i32, pad = array<i64: {0}, {0}, "
              "{0}, {0}>, stride = array<i64: {1}, {1}>, dilation = array<i64: {2}, {2}>}} : ({3}, "
-             "{4}, {5}, tensor<1xi8>, tensor<1xi8>) -> tensor<{6}xi32>\n"
-             "  %r = tosa.rescale %y, %m, %s, %z32, %z {{scale32 = true, rounding_mode = "
-             "SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = false}} "
-             ": (tensor<{6}xi32>, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> "
-             "tensor<{6}xi8>\n  return %r : tensor<{6}xi8>\n}}\n",
-             c.pad, c.stride, c.dilation, x, w, b, shape);
+             "{4}, {5}, tensor<1xi8>, tensor<1xi8>) -> tensor<{6}xi32>\n",
+             c.pad, c.stride, c.dilation, x, w, b, shape) +
+         (c.isRescaled
+              ? fmt::format(
+                    "  %r = tosa.rescale %y, %m, %s, %z32, %z {{scale32 = true, rounding_mode = "
+                    "SINGLE_ROUND, per_channel = false, input_unsigned = false, output_unsigned = "
+                    "false}} "
+                    ": (tensor<{0}xi32>, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) "
+                    "-> "
+                    "tensor<{0}xi8>\n  return %r : tensor<{0}xi8>\n}}\n",
+                    shape)
+              : fmt::format("  return %y : tensor<{}xi32>\n}}\n", shape));
 }
 
 // A network's text, for two images at once.
@@ -166,6 +174,8 @@ INSTANTIATE_TEST_SUITE_P(
     Layers, PlanValues,
     ::testing::Values(Case{"plain", textOf({12, 10, 32, 48, 1, 1, 0, 1})},
                       Case{"padded", textOf({13, 17, 24, 40, 3, 1, 1, 1})},
+                      Case{"sums", textOf({12, 10, 64, 90, 1, 1, 0, 1, false, false})},
+                      Case{"few_pixels", textOf({1, 2, 128, 70, 1, 1, 0, 1})},
                       Case{"strided", textOf({15, 15, 40, 33, 3, 2, 1, 1})},
                       Case{"few_channels", textOf({19, 19, 3, 24, 5, 2, 2, 1})},
                       Case{"few_planes", textOf({19, 23, 3, 24, 5, 2, 2, 1, true})},

@@ -54,7 +54,7 @@ TEST(Terms, OfConvolutionsAreExplained) {
       plan.stands = flags & 32 ? Stands::Sums : Stands::Weights;
       plan.depthParts = 1 + flags % 3;
       plan.firstTiles = 1 + flags % 2;
-      plan.storesApart = flags % 5 == 0;
+      plan.tilesTogether = flags % 5;
       EXPECT_TRUE(isExplained(describe(problem, plan))) << describe(problem, plan);
     }
   plan.streamFolds = 4;

@@ -2,6 +2,7 @@
 
 #include "bank_sharing.h"
 #include "conv_stage.h"
+#include "tilewright/compiler/schedule/lay_out.h"
 
 #include <algorithm>
 #include <array>
@@ -70,12 +71,6 @@ void Run::holdParameters(const std::vector<Task> &loads) {
   for (const Task &task : loads)
     parameters.insert(task.buffers.begin(), task.buffers.end());
   parameters.erase(-1);
-}
-
-// Of addresses: on chip, the scratchpad's are the bus's, too.
-static int64_t alignmentOf(const isa::Isa &isa, const isa::Memory &memory) {
-  const int64_t ofBus = memory.space == isa::Space::Spad ? isa.param("bus_bytes") : 1;
-  return std::max<int64_t>(memory.addressBytes, ofBus);
 }
 
 // Buffers that serve the whole run get their places here, the largest first: spread over the banks,

@@ -59,6 +59,18 @@ int64_t usualInputParts(const ConvProblem &p, const ConvMachine &m, TapMerge mer
   return 1;
 }
 
+int64_t inputPartsOf(const ConvProblem &p, const ConvMachine &m, const ConvPlan &plan) {
+  return plan.inputParts > 0 ? plan.inputParts : usualInputParts(p, m, plan.merge);
+}
+
+bool firstInputIsApart(const ConvProblem &p, const ConvMachine &m, const ConvPlan &plan) {
+  const int64_t parts = inputPartsOf(p, m, plan);
+  return parts > 1 && plan.streamFolds == 0 && p.kernelHeight == 1 && p.kernelWidth == 1 &&
+         p.padTop == 0 && p.padLeft == 0 && !p.inputScattered && !p.weightsAreActivations &&
+         plan.stands == Stands::Weights && plan.merge == TapMerge::None &&
+         p.inputChannels % (parts * m.rows) == 0; // a fold reads one of them
+}
+
 double inputCycles(const ConvProblem &p, const ConvMachine &m, int64_t elements) {
   return static_cast<double>(elements) / (p.inputScattered ? 1 : m.dramBytesPerCycle);
 }
@@ -235,14 +247,19 @@ static std::vector<int64_t> partsOf(const ConvProblem &p, const ConvMachine &m,
   return parts;
 }
 
-int64_t tilesTogether(const ConvProblem &p, const ConvMachine &m, const ConvPlan &plan) {
+int64_t mostTilesTogether(const ConvProblem &p, const ConvMachine &m, const ConvPlan &plan) {
   // Of operands and values of its operations there is one tile.
-  if (plan.storesApart || !p.resultInAccumulators || p.accBytesPerElement > 0 ||
+  if (!p.resultInAccumulators || p.accBytesPerElement > 0 ||
       plan.stepChannels <= plan.tileChannels || plan.tileHeight * plan.tileWidth == 1)
     return 1;
   const int64_t tile = plan.tileHeight * plan.tileWidth * plan.tileChannels * 4;
   return std::clamp<int64_t>(m.accBytes / std::max<int64_t>(m.accBanks, 2) / tile, 1,
                              ceilDiv(plan.stepChannels, plan.tileChannels));
+}
+
+int64_t tilesTogether(const ConvProblem &p, const ConvMachine &m, const ConvPlan &plan) {
+  const int64_t most = mostTilesTogether(p, m, plan);
+  return plan.tilesTogether > 0 ? std::min(plan.tilesTogether, most) : most;
 }
 
 const char *describe(TapMerge merge) {
@@ -281,7 +298,7 @@ std::string describe(const ConvProblem &p, const ConvPlan &plan) {
       : plan.firstTiles > 1
           ? fmt::format(", the first {} steps of channels by turns", plan.firstTiles)
           : "",
-      plan.storesApart ? ", each tile stored by itself" : "");
+      plan.tilesTogether > 0 ? fmt::format(", {} tiles stored together", plan.tilesTogether) : "");
 }
 
 // Buffers of different sizes leave gaps: a sixteenth is kept for them.

@@ -63,6 +63,19 @@ std::vector<int64_t> ConvSpace::tileChannels(const PlanPoint &point) const {
   return sizes;
 }
 
+static bool isOneTile(const PlanPoint &point) {
+  return point[ConvSpace::StepHeight] == point[ConvSpace::TileHeight] &&
+         point[ConvSpace::StepWidth] == point[ConvSpace::TileWidth] &&
+         point[ConvSpace::StepChannels] == point[ConvSpace::TileChannels];
+}
+
+int64_t ConvSpace::foldsOfPart(const ConvPlan &plan) const {
+  const ConvProblem &p = problem_;
+  return plan.depthParts > 1
+             ? p.kernelHeight * p.kernelWidth * depthOfPart(p, machine_, plan) / machine_.rows
+             : foldCount(p, machine_, plan.merge);
+}
+
 std::vector<int64_t> ConvSpace::choices(const PlanPoint &point, size_t d) const {
   const ConvProblem &p = problem_;
   const int64_t most = mostPixels(std::min(p.outputChannels, machine_.cols)); // of a tile
@@ -112,17 +125,50 @@ std::vector<int64_t> ConvSpace::choices(const PlanPoint &point, size_t d) const 
           parts.push_back(count);
     return parts;
   }
+  case DepthParts: {
+    std::vector<int64_t> parts{1};
+    if (!isOneTile(point) || p.weightsAreActivations || p.inputScattered ||
+        point[StreamFolds] > 0 || point[ResidentSteps] > 0 || point[InputParts] > 1 ||
+        mergeOf(point) != TapMerge::None)
+      return parts;
+    ConvPlan plan{};
+    for (plan.depthParts = 2; plan.depthParts <= 8; ++plan.depthParts)
+      if ((plan.depthParts - 1) * depthOfPart(p, machine_, plan) < p.inputChannels)
+        parts.push_back(plan.depthParts);
+    return parts;
+  }
   case WeightParts: {
-    const bool isOneTile = point[StepHeight] == point[TileHeight] &&
-                           point[StepWidth] == point[TileWidth] &&
-                           point[StepChannels] == point[TileChannels];
-    if (!isOneTile || p.weightsAreActivations || point[StreamFolds] > 0 || point[ResidentSteps] > 1)
+    if (!isOneTile(point) || p.weightsAreActivations || point[StreamFolds] > 0 ||
+        point[ResidentSteps] > 1)
       return {1};
-    const int64_t folds = foldCount(p, machine_, mergeOf(point));
+    ConvPlan plan{};
+    plan.merge = mergeOf(point);
+    plan.depthParts = point[DepthParts];
+    const int64_t folds = foldsOfPart(plan);
     std::vector<int64_t> parts;
     for (int64_t size : evenSizes(folds, folds))
-      parts.insert(parts.begin(), ceilDiv(folds, size));
+      parts.insert(parts.begin(), plan.depthParts * ceilDiv(folds, size));
     return parts;
+  }
+  case FirstTiles: {
+    ConvPlan plan{};
+    plan.inputParts = point[InputParts];
+    plan.merge = mergeOf(point);
+    plan.streamFolds = point[StreamFolds];
+    const bool mayBeMore = isOneTile(point) && point[ResidentSteps] == 0 &&
+                           point[WeightParts] >= point[InputParts] &&
+                           firstInputIsApart(p, machine_, plan);
+    const int64_t tile =
+        point[TileHeight] * point[TileWidth] * point[TileChannels] * (4 + p.accBytesPerElement);
+    return every(1, mayBeMore ? std::clamp<int64_t>(machine_.accBytes / tile, 1,
+                                                    ceilDiv(p.outputChannels, point[StepChannels]))
+                              : 1);
+  }
+  case TilesTogether: {
+    ConvPlan plan{};
+    plan.tileHeight = point[TileHeight], plan.tileWidth = point[TileWidth];
+    plan.stepChannels = point[StepChannels], plan.tileChannels = point[TileChannels];
+    return every(1, mostTilesTogether(p, machine_, plan));
   }
   default:
     return {};
@@ -169,6 +215,10 @@ ConvPlan ConvSpace::plan(const PlanPoint &point) const {
   plan.residentSteps = point[ResidentSteps];
   plan.firstHeight = point[FirstHeight];
   plan.inputParts = point[InputParts];
+  plan.depthParts = point[DepthParts];
+  plan.firstTiles = point[FirstTiles];
+  if (point[TilesTogether] < mostTilesTogether(problem_, machine_, plan))
+    plan.tilesTogether = point[TilesTogether];
   plan.turns = point[Turns] != 0;
   plan.merge = mergeOf(point);
   for (bool input : {true, false})
@@ -193,8 +243,15 @@ PlanPoint ConvSpace::point(const ConvPlan &plan) const {
   point[TileWidth] = std::min(plan.tileWidth, point[StepWidth]);
   point[TileChannels] = std::min(plan.tileChannels, point[StepChannels]);
   point[Merge] = static_cast<int64_t>(plan.merge);
-  const int64_t folds = foldCount(p, machine_, plan.merge);
-  point[WeightParts] = plan.streamFolds > 0 ? 1 : ceilDiv(folds, ceilDiv(folds, plan.weightParts));
+  point[DepthParts] = plan.depthParts;
+  const int64_t folds = foldsOfPart(plan);
+  point[WeightParts] =
+      plan.streamFolds > 0
+          ? 1
+          : plan.depthParts * ceilDiv(folds, ceilDiv(folds, plan.weightParts / plan.depthParts));
+  point[FirstTiles] = plan.firstTiles;
+  const int64_t together = choices(point, TilesTogether).back();
+  point[TilesTogether] = plan.tilesTogether > 0 ? std::min(plan.tilesTogether, together) : together;
   point[FirstHeight] =
       plan.firstHeight > 0 ? std::min(plan.firstHeight, point[StepHeight]) : point[StepHeight];
   point[InputParts] = plan.streamFolds > 0  ? 1
@@ -223,8 +280,8 @@ std::vector<float> ConvSpace::features(const PlanPoint &point) const {
   add(std::log2(static_cast<double>(1 + point[ResidentSteps])));
   add(static_cast<double>(point[Turns]));
   add(static_cast<double>(point[Merge]));
-  size(point[InputParts]);
-  size(point[WeightParts]);
+  for (size_t d = InputParts; d < DimensionCount; ++d)
+    size(point[d]);
   const int64_t pixels = point[TileHeight] * point[TileWidth],
                 places = p.batch * ceilDiv(p.outputHeight, point[StepHeight]) *
                          ceilDiv(p.outputWidth, point[StepWidth]),

@@ -36,20 +36,6 @@ namespace {
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-int64_t inputPartsOf(const ConvProblem &problem, const ConvMachine &machine, const ConvPlan &plan) {
-  return plan.inputParts > 0 ? plan.inputParts : usualInputParts(problem, machine, plan.merge);
-}
-
-// Whether parts of the channels of the first input have buffers of their own, so that the array
-// begins with the first one of them.
-bool isApart(const ConvProblem &p, const ConvMachine &machine, const ConvPlan &plan) {
-  const int64_t parts = inputPartsOf(p, machine, plan);
-  return parts > 1 && plan.streamFolds == 0 && p.kernelHeight == 1 && p.kernelWidth == 1 &&
-         p.padTop == 0 && p.padLeft == 0 && !p.inputScattered && !p.weightsAreActivations &&
-         plan.stands == Stands::Weights && plan.merge == TapMerge::None &&
-         p.inputChannels % (parts * machine.rows) == 0; // a fold reads one of them
-}
-
 mlir::Operation *anchorOf(kernel::GroupOp group) {
   mlir::Operation *anchor = &group.getBody().front().front();
   while (!llvm::isa<kernel::Conv2DOp, kernel::MatMulOp>(anchor))
@@ -184,7 +170,7 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
                              chain, isTrial, steps_);
   }
   const int64_t parts = inputPartsOf(p_, context_.machine, plan_);
-  const bool isApart = tilewright::isApart(p_, context_.machine, plan_);
+  const bool isApart = firstInputIsApart(p_, context_.machine, plan_);
   const int64_t depth = depthOfPart(p_, context_.machine, plan_);
   stage_.listFolds(plan_.merge, plan_.depthParts > 1 ? depth : ceilDiv(p_.inputChannels, parts),
                    plan_.stands);
@@ -453,7 +439,7 @@ plansThatBeginSooner(const ConvProblem &problem, const ConvMachine &machine, con
   const bool isOneTile =
       plan.stepHeight == plan.tileHeight && plan.stepWidth == plan.tileWidth && tiles == 1;
   const int64_t parts = inputPartsOf(problem, machine, plan);
-  if (isOneTile && plan.residentSteps == 0 && isApart(problem, machine, plan))
+  if (isOneTile && plan.residentSteps == 0 && firstInputIsApart(problem, machine, plan))
     for (const int64_t together : {2, 3})
       for (const int64_t weightParts : {parts, 2 * parts})
         if (together <= chunks && weightParts <= foldCount(problem, machine, plan.merge)) {
@@ -502,7 +488,7 @@ bestOf(LoweringContext &context, kernel::GroupOp group, const ConvProblem &probl
     if (tilesTogether(problem, context.machine, plan) == 1)
       continue;
     ConvPlan apart = plan;
-    apart.storesApart = true;
+    apart.tilesTogether = 1;
     assess(problem, context.machine, apart);
     consider(apart);
   }
@@ -639,10 +625,7 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
                                                const Convolution &convolution) {
   const ConvProblem &problem = convolution.problem();
   const LoweringContext::Chosen &planned = chosenFor(context, group, convolution);
-  // The tuner's plans have weights stand, whole inputs, a tile after the other, and results
-  // together.
-  if (!context.tuner || planned.plan.stands == Stands::Sums || planned.plan.depthParts > 1 ||
-      planned.plan.firstTiles > 1 || planned.plan.storesApart)
+  if (!context.tuner || planned.plan.stands == Stands::Sums) // the tuner's plans have weights stand
     return planned;
   const std::string signature = signatureOf(context, group);
   const ConvSpace space(problem, context.machine);
@@ -650,8 +633,7 @@ static const LoweringContext::Chosen &tunedFor(LoweringContext &context, kernel:
     std::vector<PlanPoint> points;
     int64_t smallest = 0;
     for (const ConvPlan &plan : planConvolution(problem, context.machine, trials, &smallest))
-      if (plan.depthParts == 1)
-        points.push_back(space.point(plan));
+      points.push_back(space.point(plan));
     if (isOnePixel(problem))
       for (const ConvPlan &plan : planWeightStream(problem, context.machine))
         points.push_back(space.point(plan));

@@ -1,5 +1,6 @@
 #include "tilewright/compiler/schedule/emitter.h"
 
+#include "tilewright/compiler/schedule/lay_out.h"
 #include "tilewright/compiler/schedule/task_times.h"
 
 #include <algorithm>
@@ -18,10 +19,10 @@ static constexpr size_t seen = 2;
 // Instructions that set one register twice, of a unit, that are remembered.
 static constexpr size_t mostSpare = 4;
 
-static Arena arenaOf(const isa::Memory &memory, int64_t alignment) {
-  int64_t step = memory.addressBytes;
+static Arena arenaOf(const isa::Isa &isa, isa::Space space) {
+  const isa::Memory &memory = isa.memory(space);
   return Arena(static_cast<int64_t>(memory.bytes), static_cast<int64_t>(memory.bankBytes()),
-               std::max(step, alignment));
+               alignmentOf(isa, memory));
 }
 
 // Of two load DMAs, most pairs of units never meet.
@@ -33,9 +34,9 @@ static bool hasTwoLoads(const isa::Isa &isa) {
 
 Emitter::Emitter(const isa::Isa &isa, Buffering buffering, std::set<size_t> alone, TaskTimes *times)
     : isa_(isa), buffering_(buffering), alone_(std::move(alone)), times_(times),
-      spad_(arenaOf(isa.memory(isa::Space::Spad), isa.param("bus_bytes"))),
-      acc_(arenaOf(isa.memory(isa::Space::Acc), 4)), accesses_(isa), hazards_(laneCount(isa)),
-      semaphoreMax_(isa.param("semaphore_max")), sets_(isa.units().size(), nullptr), stream_(isa) {
+      spad_(arenaOf(isa, isa::Space::Spad)), acc_(arenaOf(isa, isa::Space::Acc)), accesses_(isa),
+      hazards_(laneCount(isa)), semaphoreMax_(isa.param("semaphore_max")),
+      sets_(isa.units().size(), nullptr), stream_(isa) {
   size_t count = isa.units().size();
   auto lanes = static_cast<size_t>(laneCount(isa));
   lanes_.resize(lanes);

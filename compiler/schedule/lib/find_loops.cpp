@@ -4,6 +4,7 @@
 #include "tilewright/support/parallel.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -313,19 +314,32 @@ private:
 
 } // namespace
 
-// Puts a tree behind another one, with the addresses that its nodes still name.
+static void forEachNode(LoopTree &tree, llvm::function_ref<void(LoopNode &)> work) {
+  llvm::for_each(tree.nodes, work);
+  for (RolledLoop &loop : tree.loops)
+    llvm::for_each(loop.body, work);
+}
+
+// With those addresses alone that nodes still name.
+static LoopTree compacted(LoopTree tree) {
+  std::vector<int64_t> addresses;
+  forEachNode(tree, [&](LoopNode &node) {
+    const auto first = tree.addresses.begin() + node.addresses;
+    node.addresses = static_cast<uint32_t>(addresses.size());
+    addresses.insert(addresses.end(), first, first + node.addressCount);
+  });
+  tree.addresses = std::move(addresses);
+  return tree;
+}
+
+// Puts a tree behind another one.
 static void append(LoopTree &tree, LoopTree part) {
-  const auto loops = static_cast<int32_t>(tree.loops.size());
-  auto take = [&](LoopNode &node) {
-    const auto first = part.addresses.begin() + node.addresses;
-    node.addresses = static_cast<uint32_t>(tree.addresses.size());
-    tree.addresses.insert(tree.addresses.end(), first, first + node.addressCount);
-    node.loop += node.loop >= 0 ? loops : 0;
-  };
-  llvm::for_each(part.nodes, take);
-  for (RolledLoop &loop : part.loops)
-    llvm::for_each(loop.body, take);
-  tree.nodes.insert(tree.nodes.end(), part.nodes.begin(), part.nodes.end());
+  forEachNode(part, [&](LoopNode &node) {
+    node.addresses += static_cast<uint32_t>(tree.addresses.size());
+    node.loop += node.loop >= 0 ? static_cast<int32_t>(tree.loops.size()) : 0;
+  });
+  llvm::append_range(tree.nodes, part.nodes);
+  llvm::append_range(tree.addresses, part.addresses);
   std::move(part.loops.begin(), part.loops.end(), std::back_inserter(tree.loops));
 }
 
@@ -336,7 +350,7 @@ LoopTree findLoops(const Stream &stream, llvm::ArrayRef<uint32_t> numbers,
   std::vector<LoopTree> parts(llvm::divideCeil(numbers.size(), atOnce));
   parallelFor(processorCount(), parts.size(), [&](unsigned, size_t i) {
     const size_t begin = i * atOnce, count = std::min(atOnce, numbers.size() - begin);
-    append(parts[i], Finder(stream, numbers.slice(begin, count), machine).find());
+    parts[i] = compacted(Finder(stream, numbers.slice(begin, count), machine).find());
   });
   LoopTree tree;
   for (LoopTree &part : parts)

@@ -19,7 +19,7 @@ constexpr int64_t leastTile = 256; // elements: of less, instructions take longe
 // A layer overlaps with its neighbors as well: more tiles must spare a part of so many of its time.
 constexpr int64_t leastGain = 32;
 constexpr int64_t partOfTransfer = 4;  // of the time that transfers take: what they count
-constexpr int64_t mostTilesTried = 96; // beyond these, tiles take what the last ones took
+constexpr int64_t mostTilesTried = 64; // beyond these, tiles take what the last ones took
 constexpr int64_t mostProducts = 6, fewProducts = 4; // of a region
 // Of the least that many groups hand on anywhere: a cut spares one of so many parts.
 constexpr int64_t partsOfBytes = 5;

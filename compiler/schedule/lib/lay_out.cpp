@@ -74,6 +74,12 @@ private:
 
 } // namespace
 
+int64_t alignmentOf(const isa::Isa &isa, const isa::Memory &memory) {
+  constexpr int64_t sumBytes = 4;
+  return std::max<int64_t>(memory.addressBytes,
+                           memory.space == isa::Space::Spad ? isa.param("bus_bytes") : sumBytes);
+}
+
 std::vector<int64_t> layOut(const Steps &steps, const isa::Isa &isa) {
   std::vector<Piece> pieces;
   for (size_t i = 0; i < steps.buffers.size(); ++i)
@@ -106,7 +112,7 @@ std::vector<int64_t> layOut(const Steps &steps, const isa::Isa &isa) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer;
   });
   const isa::Memory &memory = isa.memory(isa::Space::Spad);
-  const Places places(memory, std::max<int64_t>(memory.addressBytes, isa.param("bus_bytes")));
+  const Places places(memory, alignmentOf(isa, memory));
   if (!places.place(pieces, true) && !places.place(pieces, false))
     return {};
   std::vector<int64_t> layout(steps.buffers.size(), -1);

@@ -91,14 +91,27 @@ struct Guest {
 
 class Aligner {
 public:
-  Aligner(const Stream &stream, const StreamTimes &times, const isa::Isa &isa,
-          const LoopMachine &machine)
-      : stream_(stream), times_(times), isa_(isa), machine_(machine) {}
-
   // Of instructions [begin, end), of which none is a control instruction.
-  std::vector<uint32_t> order(uint32_t begin, uint32_t end) {
-    segment(begin, end);
-    return std::move(order_);
+  Aligner(const Stream &stream, std::pair<uint32_t, uint32_t> segment, const StreamTimes &times,
+          const isa::Isa &isa, const LoopMachine &machine)
+      : stream_(stream), begin_(segment.first), end_(segment.second), times_(times), isa_(isa),
+        machine_(machine) {}
+
+  std::vector<uint32_t> order() {
+    std::vector<size_t> counts(isa_.units().size());
+    for (uint32_t i = begin_; i < end_; ++i)
+      ++counts[static_cast<size_t>(instruction(i).unit)];
+    const int most =
+        static_cast<int>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+    for (uint32_t i = begin_; i < end_; ++i)
+      if (instruction(i).unit == most)
+        backbone_.push_back(i);
+      else
+        guests_.push_back({i, backbone_.size(), backbone_.size()});
+    if (guests_.empty())
+      return std::move(backbone_);
+    findWindows(most);
+    return place();
   }
 
 private:
@@ -108,29 +121,7 @@ private:
   int64_t dispatched(size_t i) const { return times_.dispatch[i]; }
   int64_t started(size_t i) const { return times_.start[i]; }
 
-  void segment(uint32_t begin, uint32_t end) {
-    std::vector<size_t> counts(isa_.units().size());
-    for (size_t i = begin; i < end; ++i)
-      ++counts[static_cast<size_t>(instruction(i).unit)];
-    const int most =
-        static_cast<int>(std::max_element(counts.begin(), counts.end()) - counts.begin());
-    backbone_.clear();
-    guests_.clear();
-    for (uint32_t i = begin; i < end; ++i)
-      if (instruction(i).unit == most)
-        backbone_.push_back(i);
-      else
-        guests_.push_back({i, backbone_.size(), backbone_.size()});
-    if (guests_.empty() || backbone_.empty()) {
-      for (uint32_t i = begin; i < end; ++i)
-        order_.push_back(i);
-      return;
-    }
-    findWindows(begin, end, most);
-    place();
-  }
-
-  void findWindows(size_t begin, size_t end, int most) {
+  void findWindows(int most) {
     std::vector<std::vector<size_t>> earlier(isa_.units().size()); // guests, by unit
     for (Guest &guest : guests_) {
       std::vector<size_t> &queue = earlier[static_cast<size_t>(instruction(guest.index).unit)];
@@ -155,7 +146,7 @@ private:
     std::vector<std::deque<std::pair<bool, size_t>>> tokens(
         static_cast<size_t>(isa_.semaphores())); // of the backbone?, its number there
     size_t spine = 0, visitor = 0;
-    for (size_t i = begin; i < end; ++i) {
+    for (size_t i = begin_; i < end_; ++i) {
       const bool isSpine = instruction(i).unit == most;
       const uint32_t wait = stream_.wait(i), signal = stream_.signal(i), masks = wait | signal;
       const size_t number = isSpine ? spine++ : visitor++;
@@ -178,7 +169,7 @@ private:
       guests_[i].high = std::min(guests_[i].high, guests_[i + 1].high);
   }
 
-  void place() {
+  std::vector<uint32_t> place() const {
     const Costs costs(findLoops(stream_, backbone_, machine_), backbone_.size());
     const size_t count = guests_.size();
     std::vector<int64_t> best(count + 1, std::numeric_limits<int64_t>::max());
@@ -199,25 +190,27 @@ private:
     for (size_t end = count; end > 0; end = from[end])
       groups.emplace_back(end, 0);
     std::reverse(groups.begin(), groups.end());
+    std::vector<uint32_t> order;
     size_t begin = 0, at = 0, spine = 0;
     for (auto &[end, where] : groups) {
       at = costs.find(std::max(at, guests_[end - 1].low), std::max(at, guests_[begin].high));
       for (; spine < at; ++spine)
-        order_.push_back(backbone_[spine]);
+        order.push_back(backbone_[spine]);
       for (; begin < end; ++begin)
-        order_.push_back(guests_[begin].index);
+        order.push_back(guests_[begin].index);
     }
     for (; spine < backbone_.size(); ++spine)
-      order_.push_back(backbone_[spine]);
+      order.push_back(backbone_[spine]);
+    return order;
   }
 
   const Stream &stream_;
+  uint32_t begin_, end_;
   const StreamTimes &times_;
   const isa::Isa &isa_;
   const LoopMachine &machine_;
   std::vector<uint32_t> backbone_; // in the stream
   std::vector<Guest> guests_;
-  std::vector<uint32_t> order_;
 };
 
 } // namespace
@@ -244,7 +237,7 @@ std::vector<uint32_t> lineUp(const Stream &stream, const StreamTimes &times, con
   const std::vector<std::pair<uint32_t, uint32_t>> segments = segmentsOf(stream, isa, atOnce);
   std::vector<std::vector<uint32_t>> orders(segments.size());
   parallelFor(processorCount(), segments.size(), [&](unsigned, size_t i) {
-    orders[i] = Aligner(stream, times, isa, machine).order(segments[i].first, segments[i].second);
+    orders[i] = Aligner(stream, segments[i], times, isa, machine).order();
   });
   std::vector<uint32_t> order;
   order.reserve(stream.size());

@@ -43,6 +43,8 @@ std::optional<LoopMachine> LoopMachine::of(const isa::Isa &isa) {
       continue; // it may refuse what is added
     if (instruction.control == isa::Control::Loop && !instruction.loopSteps.empty()) {
       machine.step = &instruction;
+      machine.stepCount = static_cast<size_t>(instruction.operandIndex("count"));
+      machine.stepLength = static_cast<size_t>(instruction.operandIndex("length"));
     } else if (instruction.control == isa::Control::Loop) {
       machine.loop = &instruction;
       machine.count = static_cast<size_t>(instruction.operandIndex("count"));
@@ -75,26 +77,14 @@ std::optional<LoopMachine> LoopMachine::of(const isa::Isa &isa) {
   return machine;
 }
 
-isa::DecodedInstruction LoopMachine::makeLoop(int64_t copies, int64_t instructions) const {
-  isa::DecodedInstruction made = blank(*loop);
-  made.values[count] = copies;
-  made.values[length] = instructions;
-  return made;
-}
-
 int64_t LoopMachine::greatestLength() const {
   const int64_t greatest = loop->operands[length].greatest;
-  if (step == nullptr)
-    return greatest;
-  return std::min(greatest,
-                  step->operands[static_cast<size_t>(step->operandIndex("length"))].greatest);
+  return step == nullptr ? greatest : std::min(greatest, step->operands[stepLength].greatest);
 }
 
 size_t LoopMachine::stepsOf(int64_t copies) const {
-  if (step == nullptr)
-    return 0;
-  const auto at = static_cast<size_t>(step->operandIndex("count"));
-  return copies <= step->operands[at].greatest ? step->loopSteps.size() : 0;
+  const bool adds = step != nullptr && copies <= step->operands[stepCount].greatest;
+  return adds ? step->loopSteps.size() : 0;
 }
 
 bool LoopMachine::isStep(int64_t amount) const {
@@ -113,11 +103,9 @@ size_t LoopMachine::additions(int64_t copies, size_t moves, bool endsWithLoop) c
 isa::DecodedInstruction
 LoopMachine::makeLoop(int64_t copies, int64_t instructions,
                       const std::vector<std::pair<int, int64_t>> &steps) const {
-  if (steps.empty())
-    return makeLoop(copies, instructions);
-  isa::DecodedInstruction made = blank(*step);
-  made.values[static_cast<size_t>(step->operandIndex("count"))] = copies;
-  made.values[static_cast<size_t>(step->operandIndex("length"))] = instructions;
+  isa::DecodedInstruction made = blank(steps.empty() ? *loop : *step);
+  made.values[steps.empty() ? count : stepCount] = copies;
+  made.values[steps.empty() ? length : stepLength] = instructions;
   for (size_t i = 0; i < steps.size(); ++i) {
     const auto [target, amount] = step->loopSteps[i];
     made.values[static_cast<size_t>(target)] = steps[i].first;

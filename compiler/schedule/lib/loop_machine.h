@@ -15,6 +15,7 @@ struct LoopMachine {
   const isa::Instruction *loop = nullptr;
   size_t count = 0, length = 0;           // its operands
   const isa::Instruction *step = nullptr; // a loop that adds to registers itself; may be missing
+  size_t stepCount = 0, stepLength = 0;   // its operands
   const isa::Instruction *add = nullptr;
   size_t target = 0, source = 0, value = 0; // its operands
   int registers = 0;                        // base registers, the one that is zero among them
@@ -36,10 +37,9 @@ struct LoopMachine {
   // with one in it do not count: one addition keeps the two apart.
   size_t additions(int64_t copies, size_t moves, bool endsWithLoop) const;
 
-  isa::DecodedInstruction makeLoop(int64_t copies, int64_t instructions) const;
-  // (register, amount) each; not more than stepsOf(copies).
+  // `steps`: (register, amount) each; not more than stepsOf(copies).
   isa::DecodedInstruction makeLoop(int64_t copies, int64_t instructions,
-                                   const std::vector<std::pair<int, int64_t>> &steps) const;
+                                   const std::vector<std::pair<int, int64_t>> &steps = {}) const;
   isa::DecodedInstruction makeAdd(int to, int from, int64_t amount) const;
 };
 

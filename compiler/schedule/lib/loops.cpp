@@ -52,12 +52,18 @@ static std::vector<uint32_t> asTheyStand(const Stream &stream) {
   return order;
 }
 
-Stream rollLoops(const Stream &stream, const isa::Isa &isa, LoopSteps steps) {
+Stream rollForTrial(const Stream &stream, const isa::Isa &isa) {
   std::optional<LoopMachine> machine = LoopMachine::of(isa);
   if (!machine)
     return stream;
-  if (steps == LoopSteps::Without)
-    machine->step = nullptr;
+  machine->step = nullptr;
+  return roll(stream, asTheyStand(stream), isa, *machine);
+}
+
+Stream rollLoops(const Stream &stream, const isa::Isa &isa) {
+  const std::optional<LoopMachine> machine = LoopMachine::of(isa);
+  if (!machine)
+    return stream;
   const std::vector<uint32_t> order = asTheyStand(stream);
   Stream rolled = roll(stream, order, isa, *machine);
   checkExecuted(rolled, stream, order, isa);

@@ -10,7 +10,7 @@ std::optional<Trial> tryOut(LoweringContext &context, const std::function<void(S
   return emitAlone(context, lower, [&](Emitter &emitter) {
     // Without steps: what these save ranks plans by less than their neighbors in the program change
     // them.
-    const Stream stream = rollLoops(emitter.finish(), context.isa, LoopSteps::Without);
+    const Stream stream = rollForTrial(emitter.finish(), context.isa);
     int64_t moved = 0;
     const int64_t cycles =
         estimateCycles(stream, context.isa, context.plans,

@@ -40,16 +40,16 @@ TEST(ConvPlan, StoresTilesOfNeighboringChannelsTogetherFromAccumulators) {
   ConvProblem p = problem(8, 64, 1000, 1);
   ConvPlan plan{};
   plan.tileHeight = 1, plan.tileWidth = 8, plan.tileChannels = 64, plan.stepChannels = 1000;
-  EXPECT_EQ(tilesTogether(p, machine(), plan), 1); // from the scratchpad, all at once
+  EXPECT_EQ(mostTilesTogether(p, machine(), plan), 1); // from the scratchpad, all at once
   p.resultInAccumulators = true;
-  EXPECT_EQ(tilesTogether(p, machine(), plan), 65536 / 2 / (8 * 64 * 4));
+  EXPECT_EQ(mostTilesTogether(p, machine(), plan), 65536 / 2 / (8 * 64 * 4));
   plan.stepChannels = 128;
-  EXPECT_EQ(tilesTogether(p, machine(), plan), 2);
+  EXPECT_EQ(mostTilesTogether(p, machine(), plan), 2);
   plan.tileWidth = 1; // a pixel's channels are one run, or a stream's
-  EXPECT_EQ(tilesTogether(p, machine(), plan), 1);
+  EXPECT_EQ(mostTilesTogether(p, machine(), plan), 1);
   plan.tileWidth = 8;
   p.accBytesPerElement = 4; // one tile's operands alone are there
-  EXPECT_EQ(tilesTogether(p, machine(), plan), 1);
+  EXPECT_EQ(mostTilesTogether(p, machine(), plan), 1);
 }
 
 TEST(ConvPlan, NeverBeatsTheArray) {

@@ -82,6 +82,44 @@ TEST(ConvSpace, HoldsThePlannersPlans) {
   EXPECT_GT(count, 100u);
 }
 
+TEST(ConvSpace, HoldsPlansThatBeginWithSeveralTiles) {
+  const ConvProblem p = problem(14, 14, 256, 256, 1);
+  const ConvSpace space(p, machine());
+  ConvPlan plan{};
+  plan.stepHeight = plan.tileHeight = 7;
+  plan.stepWidth = plan.tileWidth = 14;
+  plan.stepChannels = plan.tileChannels = 64;
+  plan.weightParts = 8;
+  plan.inputParts = 4;
+  for (int64_t tiles : {1, 2, 3}) // two of 98 x 64 sums fit
+    for (int64_t parts : {2, 8}) {
+      plan.firstTiles = tiles;
+      plan.weightParts = parts;
+      const PlanPoint point = space.point(plan);
+      EXPECT_EQ(isLegal(space, point), tiles == 1 || (tiles == 2 && parts == 8)) << tiles << parts;
+      EXPECT_EQ(space.plan(point).firstTiles, tiles);
+    }
+}
+
+TEST(ConvSpace, HoldsPlansWhoseTilesAreStoredApart) {
+  ConvProblem p = problem(1, 64, 64, 256, 1);
+  p.resultInAccumulators = true;
+  p.resultBytes = 4;
+  const ConvSpace space(p, machine());
+  ConvPlan plan{};
+  plan.stepHeight = plan.tileHeight = 1;
+  plan.stepWidth = plan.tileWidth = 32;
+  plan.stepChannels = 256;
+  plan.tileChannels = 64;
+  plan.weightParts = 1;
+  for (int64_t together : {0, 1, 2, 3}) { // 0: as many as there are; a bank holds four
+    plan.tilesTogether = together;
+    const PlanPoint point = space.point(plan);
+    EXPECT_TRUE(isLegal(space, point)) << together;
+    EXPECT_EQ(space.plan(point).tilesTogether, together);
+  }
+}
+
 TEST(ConvSpace, GivesBuffersTheRoomThatThereIs) {
   const ConvSpace space(problem(56, 56, 64, 64, 3), machine());
   Random random(5);
@@ -130,28 +168,35 @@ TEST(ConvSpace, IsWhatTheRulesSay) {
           for (int64_t sw = tw; sw <= 2; ++sw)
             for (int64_t sc = tc; sc <= 40; ++sc)
               for (int64_t first = 1; first <= sh; ++first)
-                for (int64_t flags = 0; flags < 24; ++flags)
+                for (int64_t flags = 0; flags < 48; ++flags)
                   for (int64_t parts = 1; parts <= 18; ++parts) {
-                    const int64_t resident = flags % 4, turns = flags / 4 % 2, merged = flags / 8;
-                    // 9 x 24 / 16, 3 x 72 / 16, 216 / 16
-                    const int64_t folds = merged == 0 ? 18 : merged == 1 ? 15 : 14;
+                    const int64_t resident = flags % 4, turns = flags / 4 % 2,
+                                  merged = flags / 8 % 3, depth = 1 + flags / 24;
+                    // 9 x 24 / 16, 3 x 72 / 16, 216 / 16; 9 x 16 / 16 of each part of the depth
+                    const int64_t folds = depth > 1     ? 9
+                                          : merged == 0 ? 18
+                                          : merged == 1 ? 15
+                                                        : 14,
+                                  each = parts / depth;
                     const bool oneTile = th == sh && tw == sw && tc == sc;
                     const bool oneChunk = sc == 40, onePlace = first == 3 && sw == 2;
                     if (!isMultiple(sc, tc, 40) || th * tw * tc * 4 > m.accBytes ||
                         ((resident || turns) && (oneChunk || onePlace)) ||
                         resident > ceilDiv(40, sc) || (parts > 1 && (!oneTile || resident > 1)) ||
-                        parts > folds || parts != ceilDiv(folds, ceilDiv(folds, parts)))
+                        (depth > 1 && (!oneTile || resident > 0 || merged > 0)) || each < 1 ||
+                        each > folds || parts != depth * ceilDiv(folds, ceilDiv(folds, each)))
                       continue;
                     // One copy of each buffer, two of the result's and of gathered windows, all of
                     // resident weights.
-                    const int64_t input = (sh + 2) * (sw + 2) * 24,
-                                  weights = std::min(216 * sc, ceilDiv(folds, parts) * 16 * sc),
+                    const int64_t input = (sh + 2) * (sw + 2) * (depth > 1 ? 16 : 24),
+                                  weights =
+                                      std::min(216 * sc, ceilDiv(depth * folds, parts) * 16 * sc),
                                   windows = merged == 2 ? th * (tw + 2) * 3 * 24 : 0;
                     if (input + weights * std::max<int64_t>(resident, 1) +
                             2 * (th * tw * sc + windows) + p.residentBytes <=
                         m.spadBytes)
-                      expected.insert(
-                          {0, th, tw, tc, sh, sw, sc, first, resident, turns, merged, 1, parts});
+                      expected.insert({0, th, tw, tc, sh, sw, sc, first, resident, turns, merged, 1,
+                                       depth, parts, 1, 1});
                   }
   const std::set<PlanPoint> all = allOf(space);
   EXPECT_GT(all.size(), 100u);
@@ -187,12 +232,14 @@ TEST(ConvSpace, AProductOfOnePixelMayStreamItsWeights) {
   EXPECT_EQ(streams, expected);
   for (const ConvPlan &plan : planWeightStream(p, machine()))
     EXPECT_TRUE(isLegal(ConvSpace(p, machine()), ConvSpace(p, machine()).point(plan)));
-  EXPECT_EQ(ConvSpace(problem(1, 2, 100, 200, 1), m).choices(PlanPoint(13, 0), 0).size(), 1u);
+  EXPECT_EQ(
+      ConvSpace(problem(1, 2, 100, 200, 1), m).choices(PlanPoint(space.dimensions(), 0), 0).size(),
+      1u);
 }
 
 TEST(ConvSpace, RefusesWhatIsNoPlan) {
   const ConvSpace space(problem(56, 56, 64, 64, 3), machine());
-  const PlanPoint good = {0, 28, 28, 16, 56, 28, 64, 28, 0, 0, 0, 2, 1};
+  const PlanPoint good = {0, 28, 28, 16, 56, 28, 64, 28, 0, 0, 0, 2, 1, 1, 1, 1};
   EXPECT_TRUE(isLegal(space, good));
   EXPECT_FALSE(isLegal(space, {}));
   for (size_t d = 0; d < good.size(); ++d)

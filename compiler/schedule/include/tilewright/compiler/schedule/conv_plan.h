@@ -108,7 +108,8 @@ struct ConvPlan {
   int64_t firstTiles = 1; // accumulator tiles that are filled by turns while the first input comes
                           // in by parts. More than one only where a step is one accumulator tile
                           // whose weights come in as many parts or more
-  bool storesApart = false; // each accumulator tile's result by itself (tilesTogether)
+  int64_t tilesTogether = 0; // accumulator tiles of neighboring channels whose results are stored
+                             // together; 0: as many as mostTilesTogether
   bool turns; // the inner loop runs forth and back by turns: what its end has on chip stays there
   bool inputDoubled, weightsDoubled; // room for the next tile's input and the next chunk's weights
   int64_t spadBytes, accBytes;       // needed
@@ -122,8 +123,10 @@ struct ConvPlan {
 
 // ", all taps merged", or nothing.
 const char *describe(TapMerge merge);
-// Accumulator tiles of neighboring channels whose results are stored together: as many as a bank
-// holds, where results stay in accumulators. The array has the next ones in another bank.
+// As many as a bank holds, where results stay in accumulators. The array has the next ones in
+// another bank.
+int64_t mostTilesTogether(const ConvProblem &problem, const ConvMachine &machine,
+                          const ConvPlan &plan);
 int64_t tilesTogether(const ConvProblem &problem, const ConvMachine &machine, const ConvPlan &plan);
 
 // In words: "2x1 steps of 28x56x64 (y, x, channels), accumulator tiles of 4x56x16; input
@@ -159,6 +162,11 @@ int64_t groupChannels(const ConvMachine &machine);
 int64_t squareBytes(const ConvMachine &machine, int64_t taps, int64_t channels);
 // Parts are whole folds, and long enough for DRAM.
 int64_t usualInputParts(const ConvProblem &problem, const ConvMachine &machine, TapMerge merge);
+int64_t inputPartsOf(const ConvProblem &problem, const ConvMachine &machine, const ConvPlan &plan);
+// Whether parts of the channels of the first input have buffers of their own, so that the array
+// begins with the first one of them.
+bool firstInputIsApart(const ConvProblem &problem, const ConvMachine &machine,
+                       const ConvPlan &plan);
 // Folds of one accumulator tile column: mload + mmul pairs.
 int64_t foldCount(const ConvProblem &problem, const ConvMachine &machine, TapMerge merge);
 // Whether the input tile is [x][y][c], so that the taps of a column lie one behind the other:

@@ -26,7 +26,10 @@ public:
     Turns,         // 0, 1
     Merge,         // TapMerge
     InputParts,
+    DepthParts,
     WeightParts,
+    FirstTiles,
+    TilesTogether,
     DimensionCount
   };
   ConvSpace(const ConvProblem &problem, const ConvMachine &machine)
@@ -47,6 +50,8 @@ private:
   int64_t mostPixels(int64_t channels) const; // of an accumulator tile
   std::vector<int64_t> tileChannels(const PlanPoint &point) const;
   int64_t products(const PlanPoint &point) const;
+  // Of the weights: of one part of the depth.
+  int64_t foldsOfPart(const ConvPlan &plan) const;
 
   ConvProblem problem_;
   ConvMachine machine_;

@@ -12,9 +12,13 @@
 #include "tilewright/compiler/schedule/task.h"
 #include "tilewright/isa/isa.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace tilewright {
+
+// Of addresses on chip: in the scratchpad the bus's, in the accumulators a sum's.
+int64_t alignmentOf(const isa::Isa &isa, const isa::Memory &memory);
 
 // An address for each buffer in the scratchpad, -1 for the others; empty where they do not all fit.
 std::vector<int64_t> layOut(const Steps &steps, const isa::Isa &isa);

@@ -21,11 +21,12 @@
 
 namespace tilewright {
 
-// Whether loops add to base registers themselves, where the description has such ones.
-enum class LoopSteps { With, Without };
-
 // `stream` has neither loops nor base registers.
-Stream rollLoops(const Stream &stream, const isa::Isa &isa, LoopSteps steps = LoopSteps::With);
+Stream rollLoops(const Stream &stream, const isa::Isa &isa);
+
+// For estimates: loops add nothing to base registers themselves, and nobody checks that the same is
+// executed.
+Stream rollForTrial(const Stream &stream, const isa::Isa &isa);
 
 // The same, with instructions of different units in an order in which more repeats (line_up.h). By
 // the estimate the program takes no longer: else its order stays, and if loops themselves cost
