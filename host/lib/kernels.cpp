@@ -9,26 +9,15 @@ using Key = std::pair<std::string, std::string>; // domain, operator
 static const std::map<Key, Kernel> &kernels() {
   static const std::map<Key, Kernel> all = [] {
     std::map<Key, Kernel> byName;
-    for (auto table : {
-             activationKernels,    arithmeticKernels,      attentionKernels,
-             activationKernels,    arithmeticKernels, attentionKernels,       castKernels,
-             castKernels,          comparisonKernels,      constantKernels,
-             comparisonKernels,    constantKernels,   controlFlowKernels,     convolutionKernels,
-             controlFlowKernels,   convolutionKernels,     gatherKernels,
-             gatherKernels,        lossKernels,       machineLearningKernels, matmulKernels,
-             lossKernels,          machineLearningKernels, matmulKernels,
-             normalizationKernels, poolsKernels,           quantizationKernels,
-             normalizationKernels, poolsKernels,      quantizationKernels,    quantizedKernels,
-             quantizedKernels,     randomKernels,          recurrentKernels,
-             randomKernels,        recurrentKernels,  reductionKernels,       reshapeKernels,
-             reductionKernels,     reshapeKernels,         resizeKernels,
-             resizeKernels,        samplingKernels,   selectionKernels,       sequenceKernels,
-             samplingKernels,      selectionKernels,       signalKernels,
-             signalKernels,        sliceKernels,      softmaxKernels,         trainingKernels,
-             sliceKernels,         softmaxKernels,         textKernels,
-             trainingKernels,      unaryKernels,
-             unaryKernels,
-         })
+    for (auto table :
+         {activationKernels,    arithmeticKernels, attentionKernels,       castKernels,
+          comparisonKernels,    constantKernels,   controlFlowKernels,     convolutionKernels,
+          gatherKernels,        lossKernels,       machineLearningKernels, matmulKernels,
+          normalizationKernels, poolsKernels,      quantizationKernels,    quantizedKernels,
+          randomKernels,        recurrentKernels,  reductionKernels,       reshapeKernels,
+          resizeKernels,        samplingKernels,   selectionKernels,       sequenceKernels,
+          signalKernels,        sliceKernels,      softmaxKernels,         textKernels,
+          trainingKernels,      unaryKernels})
       for (const Kernel &kernel : table())
         byName.emplace(Key(kernel.domain, kernel.op), kernel);
     return byName;
