@@ -17,6 +17,7 @@
 #include "tilewright/program/absorbed.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "tilewright/support/npy.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -140,8 +141,15 @@ private:
   void import() {
     module_ = options_.from == Stage::Tosa
                   ? importForeignTosa(options_.model, readFile(options_.model), *context_)
-                  : importModel(options_.model, {options_.shapes}, *context_);
+                  : importModel(options_.model, {options_.shapes, constants()}, *context_);
     phases_.ended("import", *module_);
+  }
+
+  std::map<std::string, Tensor> constants() const {
+    std::map<std::string, Tensor> tensors;
+    for (const auto &[name, file] : options_.constants)
+      tensors.emplace(name, readNpy(file));
+    return tensors;
   }
 
   // Folds the graph, and quantizes it where it is float.

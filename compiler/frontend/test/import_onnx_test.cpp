@@ -74,6 +74,14 @@ TEST_F(ImportOnnx, BindsDynamicShapes) {
             (std::vector<int64_t>{2, 5}));
 }
 
+TEST_F(ImportOnnx, BindsInputsToConstants) {
+  ImportOptions options;
+  options.constants["c"] = makeTensor(DType::F32, {4});
+  ModelBuilder builder = ModelBuilder().input("x", {1, 4}).input("c", {4});
+  builder.node("Add", {"x", "c"}, {"y"}).output("y");
+  EXPECT_EQ(import(builder, options).getNumArguments(), 1u);
+}
+
 TEST_F(ImportOnnx, TakesInitializersListedAsInputsAsConstants) {
   ModelBuilder builder = ModelBuilder(7).input("x", {1, 4}).input("c", {4}).floats("c", {4});
   EXPECT_EQ(import(builder.node("Add", {"x", "c"}, {"y"}).output("y")).getNumArguments(), 1u);

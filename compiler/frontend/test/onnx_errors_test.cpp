@@ -306,6 +306,32 @@ TEST(OnnxErrors, RejectsAShapeThatContradictsTheModel) {
             "m.onnx: input 'x': error: the given shape 1x4x8x8 does not fit the model's 1x3x8x8");
 }
 
+TEST(OnnxErrors, SuggestsTheInputThatAConstantMeant) {
+  ImportOptions options;
+  options.constants["images"] = makeTensor(DType::F32, {1});
+  EXPECT_EQ(
+      diagnosticOf(
+          ModelBuilder().input("image", {1}).node("Relu", {"image"}, {"y"}).output("y").bytes(),
+          options),
+      "m.onnx: error: the model has no input 'images' to make a constant\n  fix: did you mean "
+      "'image'?");
+}
+
+TEST(OnnxErrors, RejectsAConstantOfAnotherType) {
+  ImportOptions options;
+  options.constants["x"] = makeTensor(DType::I64, {1, 3, 8, 8});
+  EXPECT_EQ(diagnosticOf(on("Relu").bytes(), options),
+            "m.onnx: input 'x': error: the given constant is of int64, and the input of float");
+}
+
+TEST(OnnxErrors, RejectsAConstantOfAnotherShape) {
+  ImportOptions options;
+  options.constants["x"] = makeTensor(DType::F32, {3, 8});
+  EXPECT_EQ(diagnosticOf(on("Relu").bytes(), options),
+            "m.onnx: input 'x': error: the given constant has the shape (3, 8), which the input "
+            "cannot have");
+}
+
 TEST(OnnxErrors, ManyConstantsTogetherAreLimited) {
   ModelBuilder builder = image().ints("s", {1 << 20});
   for (int i = 0; i < 70; ++i) { // 4 MiB each

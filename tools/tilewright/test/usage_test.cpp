@@ -297,6 +297,7 @@ TEST_F(Usage, refusesOptionsWithoutEffectFromALaterStage) {
   for (std::vector<std::string> option : {std::vector<std::string>{"--calibration", "c.npz"},
                                           {"--seed", "1"},
                                           {"--shape", "x=1"},
+                                          {"--constant", "x=x.npy"},
                                           {"--quantize", "int8"},
                                           {"--calibration-method", "mse"},
                                           {"--percentile", "99"},

@@ -4,6 +4,7 @@
 #include "tilewright/compiler/tosa/model_operators.h"
 
 #include "operators.h"
+#include "tilewright/onnx/bind_constants.h"
 #include "tilewright/onnx/model.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -305,6 +306,7 @@ mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, std::strin
                                              mlir::MLIRContext &context) {
   context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect>();
   Model model = readModel(path, std::move(bytes));
+  bindConstants(path, model, options.constants);
   return GraphImporter(path, options, context).import(model);
 }
 

@@ -21,6 +21,7 @@ struct CompileOptions {
   std::string target = "edge16";
   std::vector<std::string> overlays;
   std::map<std::string, std::vector<int64_t>> shapes;
+  std::map<std::string, std::string> constants; // files of inputs that always have one value
   std::string calibration;       // .npz or directory; empty: seeded random samples
   std::string quantize = "int8"; // int8, none: the module must be integer already
   QuantizeOptions quantization;
