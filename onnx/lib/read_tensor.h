@@ -15,8 +15,6 @@ struct TensorSource {
   std::string subject; // "initializer 'w'"
 };
 
-// By the numbers of TensorProto.DataType; nullopt of what is no number.
-std::optional<DType> dtypeOf(int64_t dataType);
 int64_t dataTypeOf(DType type);
 
 // The elements as raw_data holds them.

@@ -33,12 +33,12 @@ UNTOLD = 1e-3  # of a constant output
 
 # Which inputs say how an operator works, by position; ... : all of them.
 PARAMETERS = {
-    "AffineGrid": [1], "BlackmanWindow": ..., "CenterCropPad": [1], "Clip": [1, 2], "ConstantOfShape": ..., "CumProd": [1],
+    "AffineGrid": [1], "BlackmanWindow": ..., "CastLike": [1], "CenterCropPad": [1], "Clip": [1, 2], "ConstantOfShape": ..., "CumProd": [1],
     "CumSum": [1], "DFT": [1, 2], "DequantizeLinear": [1, 2], "Dropout": [1, 2], "Expand": [1], "HammingWindow": ...,
     "HannWindow": ..., "Loop": [0, 1], "If": [0], "MaxUnpool": [2], "MelWeightMatrix": ..., "OneHot": [1, 2], "Pad": [1, 2, 3],
     "QuantizeLinear": [1, 2], "Range": ..., "ReduceL1": [1], "ReduceL2": [1], "ReduceLogSum": [1], "ReduceLogSumExp": [1],
     "ReduceMax": [1], "ReduceMean": [1], "ReduceMin": [1], "ReduceProd": [1], "ReduceSum": [1], "ReduceSumSquare": [1],
-    "Reshape": [1], "Resize": [1, 2, 3], "STFT": [1, 3], "Slice": [1, 2, 3, 4], "Split": [1], "SplitToSequence": [1],
+    "Reshape": [1], "Resize": [1, 2, 3], "STFT": [1, 3], "RotaryEmbedding": [3], "Slice": [1, 2, 3, 4], "Split": [1], "SplitToSequence": [1],
     "Squeeze": [1], "Tile": [1], "TopK": [1], "Trilu": [1], "Unsqueeze": [1], "Upsample": [1],
     "QLinearConv": [1, 2, 4, 5, 6, 7], "QLinearMatMul": [1, 2, 4, 5, 6, 7], "ConvInteger": [2, 3], "MatMulInteger": [2, 3],
 }  # fmt: skip
@@ -67,9 +67,27 @@ def read(value, path):
     return numpy_helper.to_array(tensor)
 
 
-def storable(array):
-    """As a file has it: NumPy's types, else float32."""
-    return array if array.dtype.kind in "biuf" else array.astype(numpy.float32)
+def is_numpys(kind):
+    return kind.kind in "biuf"
+
+
+def stored(array):
+    """As a file has it: those of types that NumPy lacks as unsigned integers of their width."""
+    return array if is_numpys(array.dtype) else array.view(f"uint{8 * array.itemsize}")
+
+
+def loaded(array, kind):
+    """What `stored` made of an array of this type, in a type of NumPy's."""
+    if not is_numpys(kind) and array.dtype.kind == "u":
+        array = array.view(kind)
+    return widened(array)
+
+
+def widened(array):
+    """In a type of NumPy's that can be computed with."""
+    if is_numpys(array.dtype):
+        return array
+    return array.astype(numpy.int8 if "int" in array.dtype.name else numpy.float32)
 
 
 def reason_of(ended):
@@ -117,14 +135,14 @@ def verdict(case, scratch):
         if array is None:
             return "inputs that are no tensors of numbers"
         file = scratch / f"in_{i}.npy"
-        numpy.save(file, storable(array))
+        numpy.save(file, stored(array))
         if value.name in parameters:
             arguments += ["--constant", f"{value.name}={file}"]
             continue
         if array.size == 0:
             return "tensors without elements"
         tensors += ["--input", f"{value.name}={file}"]
-        calibration[value.name] = storable(array)[None]
+        calibration[value.name] = widened(array)[None]
         arguments += ["--shape", f"{value.name}={'x'.join(map(str, array.shape))}"] if array.ndim and any(
             not each.HasField("dim_value") for each in value.type.tensor_type.shape.dim) else []
     for i, value in enumerate(model.graph.output):
@@ -145,9 +163,7 @@ def verdict(case, scratch):
         return "run: " + reason_of(ended)
     for name, array in expected.items():
         found = numpy.load(scratch / "found" / f"{name.replace('/', '_')}.npy")
-        if array.dtype.name == "bfloat16" and found.dtype == numpy.uint16:
-            found = found.view(array.dtype)
-        if wrong := mistake(storable(array), storable(found)):
+        if wrong := mistake(widened(array), loaded(found, array.dtype)):
             return wrong
     return "ok"
 

@@ -209,6 +209,7 @@ private:
   std::optional<int64_t> cyclesOfStandard(const isa::Isa &isa) const {
     try {
       Phases silent(options_.model, nullptr, nullptr);
+      silent.run(*standard_, createIntegerDecomposePass());
       silent.run(*standard_, createTosaToKernelPass());
       silent.run(*standard_, createKernelFusePass(std::make_shared<Selection>(isa)));
       const Schedule plan =
@@ -237,6 +238,7 @@ private:
           {options_.model, 0, 0, ""},
           "the model is float and --quantize none leaves it so; the target computes on integers",
           "leave --quantize at int8, or stop at --emit tosa");
+    phases_.run(*module_, createIntegerDecomposePass());
     phases_.run(*module_, createTosaToKernelPass());
     phases_.run(*module_, createKernelFusePass(std::make_shared<Selection>(isa)));
   }

@@ -2,6 +2,7 @@
 #include "tilewright/compiler/frontend/frontend.h"
 #include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/compiler/tosa/model_operators.h"
+#include "tilewright/compiler/tosa/tensor_attributes.h"
 
 #include "operators.h"
 #include "tilewright/onnx/bind_constants.h"
@@ -38,6 +39,7 @@ private:
     throw UserError({path_, 0, 0, subject}, message, fix);
   }
   void checkOptions(const Model &model) const;
+  mlir::Type elementType(const GraphValue &input);
   Shape boundShape(const GraphValue &input) const;
   void checkDeclared(const Shape &declared, const Shape &shape, const std::string &subject) const;
   void checkDeclaredValues(const Model &model, const Node &node) const;
@@ -61,12 +63,15 @@ std::string formatDeclared(const Shape &shape) {
   return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, "x"));
 }
 
-// Half precision is a form of storage to the importer: every value of it is one of float32.
+// Other floats than float32 are a form of storage to the importer.
 ConstantTensor widened(const ConstantTensor &tensor) {
-  if (tensor->dtype != DType::F16 && tensor->dtype != DType::BF16)
+  if (!isFloat(tensor->dtype) || tensor->dtype == DType::F32)
     return tensor;
   return std::make_shared<const Tensor>(castTensor(*tensor, DType::F32));
 }
+
+// Whether tensors of the graph have it as it is.
+bool isPlain(DType type) { return type == DType::F32 || type == DType::I32; }
 
 // The nodes that the outputs depend on.
 std::vector<bool> neededNodes(const Model &model, std::set<std::string> &used) {
@@ -131,10 +136,17 @@ void GraphImporter::checkOptions(const Model &model) const {
   }
 }
 
+mlir::Type GraphImporter::elementType(const GraphValue &input) {
+  if (!input.dtype)
+    fail(fmt::format("input '{}'", escape(input.name)),
+         fmt::format("inputs of {} are not supported", input.type));
+  if (isFloat(*input.dtype))
+    return builder_.getF32Type();
+  return *input.dtype == DType::Bool ? builder_.getI1Type() : builder_.getI32Type();
+}
+
 Shape GraphImporter::boundShape(const GraphValue &input) const {
   std::string subject = fmt::format("input '{}'", escape(input.name));
-  if (input.type != "float")
-    fail(subject, fmt::format("inputs of {} are not supported; only float32 is", input.type));
   bool dynamic = !input.shape || llvm::is_contained(*input.shape, dynamicDimension);
   std::string shapeText = input.shape ? formatDeclared(*input.shape) : "unknown";
   auto bound = options_.shapes.find(input.name);
@@ -222,17 +234,18 @@ mlir::Value GraphImporter::output(const GraphValue &declared) {
   std::string subject = fmt::format("output '{}'", escape(name));
   Operand &operand = values_.at(name);
   if (operand.constant && !operand.value) {
-    if (operand.constant->dtype != DType::F32)
-      fail(subject, fmt::format("outputs of {} are not supported; only float32 is",
-                                tilewright::name(operand.constant->dtype)));
     if (std::optional<int64_t> found = firstNotFinite(*operand.constant))
       fail(subject, fmt::format("the constant holds {}; only finite numbers are computed with",
                                 floatAt(*operand.constant, *found)));
     tosa_.at(layerLocation(context_, name, "Constant"), {path_, 0, 0, subject});
     operand.value = tosa_.constant(*operand.constant);
+    operand.type = operand.constant->dtype;
   }
-  if (!mlir::getElementTypeOrSelf(operand.value).isF32())
-    fail(subject, "outputs of bool are not supported; only float32 is");
+  const DType type = operand.constant ? operand.constant->dtype : operand.type;
+  if (declared.dtype && (isFloat(*declared.dtype) != isFloat(type) ||
+                         (*declared.dtype == DType::Bool) != (type == DType::Bool)))
+    fail(subject, fmt::format("the model declares {}, and computes {}", declared.type,
+                              tilewright::name(type)));
   if (declared.shape)
     checkDeclared(*declared.shape, sizesOf(operand.value), subject);
   return operand.value;
@@ -248,15 +261,19 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
   std::vector<mlir::Type> inputTypes;
   for (const GraphValue &input : model.inputs) {
     tosa_.at(unknown, {path_, 0, 0, fmt::format("input '{}'", escape(input.name))});
-    inputTypes.push_back(tosa_.floatType(boundShape(input)));
+    inputTypes.push_back(tosa_.type(boundShape(input), elementType(input)));
   }
   builder_.setInsertionPointToEnd(module->getBody());
   auto function = mlir::func::FuncOp::create(builder_, unknown, "main",
                                              builder_.getFunctionType(inputTypes, {}));
   mlir::Block *body = function.addEntryBlock();
   for (size_t i = 0; i < model.inputs.size(); ++i) {
-    function.setArgAttr(i, "tilewright.name", builder_.getStringAttr(model.inputs[i].name));
-    values_[model.inputs[i].name] = {nullptr, body->getArgument(i)};
+    const DType type = *model.inputs[i].dtype;
+    function.setArgAttr(i, nameAttribute, builder_.getStringAttr(model.inputs[i].name));
+    if (!isPlain(type))
+      function.setArgAttr(i, typeAttribute, builder_.getStringAttr(name(type)));
+    values_[model.inputs[i].name] = {nullptr, body->getArgument(i),
+                                     isFloat(type) ? DType::F32 : type};
   }
   for (const auto &[name, tensor] : model.initializers)
     values_[name] = {widened(tensor), {}};
@@ -281,8 +298,13 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
   }
   mlir::func::ReturnOp::create(builder_, unknown, results);
   function.setType(builder_.getFunctionType(inputTypes, resultTypes));
-  for (size_t i = 0; i < model.outputs.size(); ++i)
-    function.setResultAttr(i, "tilewright.name", builder_.getStringAttr(model.outputs[i].name));
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    const GraphValue &declared = model.outputs[i];
+    const DType type = declared.dtype.value_or(values_.at(declared.name).type);
+    function.setResultAttr(i, nameAttribute, builder_.getStringAttr(declared.name));
+    if (!isPlain(type))
+      function.setResultAttr(i, typeAttribute, builder_.getStringAttr(name(type)));
+  }
 
   setModelOperators(*module, operatorsOf(model, needed, values_));
 

@@ -67,6 +67,9 @@ struct Model : Graph {
 // read from beside it. No tensor is held twice on the way. Throws UserError.
 Model readModel(const std::string &path, std::string bytes);
 
+// By the numbers of TensorProto.DataType; none of what is no number.
+std::optional<DType> dtypeOf(int64_t dataType);
+
 // One value: the content of a file with a TensorProto. Throws UserError.
 Tensor readTensorFile(const std::string &path, const std::string &bytes);
 
