@@ -21,6 +21,8 @@ static OrderedJson tensorJson(const TensorInfo &tensor) {
     json["scale"] = *tensor.scale;
   }
   json["zero_point"] = tensor.zeroPoint;
+  if (tensor.given)
+    json["given"] = name(*tensor.given);
   return json;
 }
 
@@ -36,6 +38,8 @@ static TensorInfo readTensor(const Object &object) {
     tensor.scale = scale->get<double>();
   }
   tensor.zeroPoint = object.integer("zero_point", INT64_MIN);
+  if (object.find("given"))
+    tensor.given = readType(object, "given");
   return tensor;
 }
 

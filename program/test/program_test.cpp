@@ -55,6 +55,7 @@ TEST(Program, keepsItsTensors) {
   EXPECT_EQ(read.inputs[0].address, 0x300u);
   EXPECT_EQ(read.inputs[0].scale, 0.1);
   EXPECT_EQ(read.inputs[0].zeroPoint, -3);
+  EXPECT_EQ(read.inputs[0].given, DType::F16);
   ASSERT_EQ(read.outputs.size(), 1u);
   EXPECT_EQ(read.outputs[0].dtype, DType::I32);
   EXPECT_FALSE(read.outputs[0].scale);

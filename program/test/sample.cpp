@@ -27,6 +27,7 @@ Program sampleProgram() {
   input.address = 0x300;
   input.scale = 0.1;
   input.zeroPoint = -3;
+  input.given = DType::F16;
   program.inputs = {input};
   TensorInfo output;
   output.name = "scores";

@@ -30,6 +30,24 @@ class Compile(RejectionTest, metaclass=CaseTable):
                                f"tilewright: error: --shape: {message}\n  fix: see `tilewright compile --help`", code=tool.USAGE)
 
     @named_cases({
+        "no file": ("x=", "'x=' is not NAME=FILE.npy"),
+        "no name": ("=x.npy", "'=x.npy' is not NAME=FILE.npy"),
+    })
+    def test_constant(self, case):
+        option, message = case
+        self.assert_diagnostic(self.compile(models.write_onnx(self.scratch), "--constant", option),
+                               f"tilewright: error: --constant: {message}\n  fix: see `tilewright compile --help`", code=tool.USAGE)
+
+    def test_constant_given_twice(self):
+        self.assert_diagnostic(self.compile(models.write_onnx(self.scratch), "--constant", "x=a.npy", "--constant", "x=b.npy"),
+                               "tilewright: error: --constant: 'x' is given twice\n  fix: see `tilewright compile --help`", code=tool.USAGE)
+
+    def test_constant_of_tosa(self):
+        numpy.save(self.scratch / "x.npy", numpy.zeros((1, 4, 4, 8), numpy.int8))
+        self.assert_diagnostic(self.compile(self.write("m.mlir", models.MLIR), "--constant", f"x={self.scratch / 'x.npy'}"),
+                               "@/m.mlir: error: the constants of a TOSA model are in its text\n  fix: leave out --constant")
+
+    @named_cases({
         "empty": ("m.onnx", b"", [], "the file is empty", "give a model: ONNX (.onnx), or TOSA (.mlir, .mlirbc)"),
         "unknown format": ("m.tflite", b"\x1c\0\0\0TFL3", [], "the file is of no format that is read",
                            "give a model: ONNX (.onnx), or TOSA (.mlir, .mlirbc)"),

@@ -117,10 +117,17 @@ def pools():
         for auto_pad in ("SAME_UPPER", "SAME_LOWER", "VALID"):
             add(auto_pad.lower(), op, IMAGE, kernel_shape=[3, 2], strides=[2, 2], auto_pad=auto_pad)
         add("row", op, (2, 3, 20), kernel_shape=[3], strides=[2])
+        add("cube", op, (1, 2, 5, 6, 7), kernel_shape=[2, 3, 2], strides=[1, 2, 2], pads=[0, 1, 1, 1, 0, 0])
+        add("cube-ceil", op, (1, 2, 5, 6, 7), kernel_shape=[2, 2, 2], strides=[2, 2, 2], ceil_mode=1)
+        add("dilation", op, IMAGE, opset=19, kernel_shape=[2, 3], dilations=[3, 2], pads=[1, 1, 1, 1])
     add("count-pads", "AveragePool", IMAGE, kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1)
     add("count-pads-stride", "AveragePool", (1, 6, 8, 10), kernel_shape=[3, 3], strides=[2, 2], pads=[1, 0, 1, 1], count_include_pad=1)
     add("count-pads-ceil", "AveragePool", (1, 6, 8, 10), kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], count_include_pad=1, ceil_mode=1, opset=19)
     add("count-pads-row", "AveragePool", (2, 3, 20), kernel_shape=[3], pads=[1, 1], count_include_pad=1)
+    add("count-pads-dilation", "AveragePool", IMAGE, opset=19, kernel_shape=[2, 3], dilations=[3, 2], pads=[1, 1, 1, 1], count_include_pad=1)
+    for p in (1, 2):
+        add(f"p{p}", "LpPool", IMAGE, opset=18, kernel_shape=[2, 3], strides=[2, 1], pads=[1, 0, 0, 1], p=p)
+        add(f"p{p}", "GlobalLpPool", IMAGE, p=p)
     for op in ("GlobalAveragePool", "GlobalMaxPool"):
         add("image", op, IMAGE)
         add("row", op, (2, 3, 20))
@@ -148,6 +155,15 @@ def normalizations():
     add("image", "InstanceNormalization", IMAGE, weights(6), weights(6, seed=2))
     add("last", "LayerNormalization", (2, 5, 8), weights(8), weights(8, seed=2), opset=17)
     add("two", "LayerNormalization", (2, 5, 8), weights(5, 8), axis=-2, opset=17)
+    add("statistics", "LayerNormalization", (2, 5, 8), weights(8), weights(8, seed=2), opset=17, outputs=("out_0", "out_1", "out_2"))
+    add("last", "RMSNormalization", (2, 5, 8), weights(8), opset=23)
+    add("two", "RMSNormalization", (2, 5, 8), weights(5, 8), opset=23, axis=-2)
+    add("channels", "GroupNormalization", IMAGE, weights(6), weights(6, seed=2), opset=21, num_groups=3)
+    add("plain", "LRN", IMAGE, size=3, alpha=0.1)
+    for p in (1, 2):
+        add(f"p{p}", "LpNormalization", (2, 5, 8), p=p, axis=1)
+    add("last", "Hardmax", (3, 5))
+    add("flat", "Hardmax", (2, 3, 4), opset=11, axis=1)
     for op in ("Softmax", "LogSoftmax"):
         for opset in (7, 11, 12, 13):
             add("default", op, (3, 5), opset=opset)
@@ -179,6 +195,12 @@ def arithmetic():
         add("plain", op, (2, 30))
     for op in ("Log", "Sqrt", "Reciprocal"):
         add("plain", op, (2, 30), low=0.1)
+    for op in ("Atan", "Cos", "Cosh", "Round", "Sign", "Sin", "Sinh", "Asinh"):
+        add("plain", op, (2, 60), opset=13)
+    for op in ("Acos", "Asin", "Atanh", "Tan"):
+        add("plain", op, (2, 60), low=-0.95, high=0.95)
+    add("plain", "Acosh", (2, 60), low=1.1)
+    add("c", "Mod", (2, 60), float32(1.5), fmod=1)
     add("zero", "Sqrt", (2, 3), low=0, high=0)
 
 
@@ -224,6 +246,11 @@ def reductions():
                     add(name, op, IMAGE, axes=axes, keepdims=keepdims)
         add("all", op, (2, 3, 4), opset=11)
         add("input", op, IMAGE, int64(2, 3), opset=18)
+    for op in ("ReduceL1", "ReduceL2", "ReduceLogSumExp", "ReduceSumSquare"):
+        add("attributes", op, (2, 3, 4), axes=[0, 2])
+        add("input", op, (2, 3, 4), int64(-1), opset=18, keepdims=0)
+    add("plain", "ReduceLogSum", (2, 3, 4), low=0.1, axes=[1])
+    add("plain", "ReduceProd", (2, 3, 4), axes=[1, 2])
     add("noop", "ReduceSum", (2, 3), int64(), noop_with_empty_axes=1)
     add("attributes", "ReduceSum", (2, 3, 4), opset=11, axes=[0, 2])
 
@@ -280,6 +307,29 @@ def slices():
     add("plain", "SpaceToDepth", (2, 3, 4, 6), blocksize=2)
 
 
+def indices():
+    for reverse in (0, 1):
+        for exclusive in (0, 1):
+            add(f"reverse{reverse}-exclusive{exclusive}", "CumSum", (2, 5, 3), numpy.int64(1), opset=14, reverse=reverse, exclusive=exclusive)
+    for upper in (0, 1):
+        add(f"upper{upper}", "Trilu", (2, 4, 5), numpy.int64(1), opset=14, upper=upper)
+
+
+def attentions():
+    heads = (2, 3, 4, 8)
+    add("plain", "Attention", heads, (2, 3, 6, 8), (2, 3, 6, 8), opset=23)
+    add("causal", "Attention", heads, (2, 3, 6, 8), (2, 3, 6, 8), opset=23, is_causal=1)
+    add("mask", "Attention", heads, (2, 3, 6, 8), (2, 3, 6, 8), (4, 6), opset=23)
+    add("cap", "Attention", heads, (2, 3, 6, 8), (2, 3, 6, 8), opset=23, softcap=2.0, scale=0.5)
+    add("shared-heads", "Attention", (2, 6, 4, 8), (2, 3, 6, 8), (2, 3, 6, 8), opset=23)
+    add("rows", "Attention", (2, 4, 24), (2, 6, 24), (2, 6, 24), opset=23, q_num_heads=3, kv_num_heads=3)
+    add("past", "Attention", heads, (2, 3, 6, 8), (2, 3, 6, 8), None, (2, 3, 5, 8), (2, 3, 5, 8), opset=23, outputs=("out_0", "out_1", "out_2"))
+    for interleaved in (0, 1):
+        add(f"interleaved{interleaved}", "RotaryEmbedding", (2, 3, 4, 8), weights(2, 4, 4), weights(2, 4, 4, seed=2), opset=23, interleaved=interleaved)
+        add(f"part{interleaved}", "RotaryEmbedding", (2, 4, 24), weights(9, 2), weights(9, 2, seed=2), numpy.arange(8).reshape(2, 4), opset=23,
+            interleaved=interleaved, num_heads=3, rotary_embedding_dim=4)
+
+
 def resizes():
     image = (1, 3, 5, 6)
     add("nearest", "Upsample", image, opset=7, mode="nearest", scales=[1.0, 1.0, 2.0, 3.0])
@@ -297,6 +347,14 @@ def resizes():
     add("batch", "Resize", (2, 3), None, float32(2, 1), mode="nearest")
     for coordinates in ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"):
         add(f"linear-{coordinates}", "Resize", image, None, None, int64(1, 3, 10, 18), mode="linear", coordinate_transformation_mode=coordinates)
+        add(f"cubic-{coordinates}", "Resize", image, None, None, int64(1, 3, 7, 13), mode="cubic", coordinate_transformation_mode=coordinates)
+    add("linear-odd", "Resize", image, None, float32(1, 1, 1.3, 0.7), mode="linear")
+    add("linear-shrink", "Resize", image, None, float32(1, 1, 0.6, 0.6), mode="linear")
+    add("cubic-outside", "Resize", image, None, float32(1, 1, 1.5, 2), mode="cubic", exclude_outside=1, cubic_coeff_a=-0.5)
+    for mode in ("linear", "cubic"):
+        add(f"antialias-{mode}", "Resize", image, None, float32(1, 1, 0.6, 0.6), mode=mode, antialias=1, opset=18)
+    for policy in ("not_larger", "not_smaller"):
+        add(policy, "Resize", image, None, None, int64(7, 8), mode="nearest", axes=[2, 3], opset=18, keep_aspect_ratio_policy=policy)
 
 
 def graphs():
@@ -362,5 +420,5 @@ def graphs():
     add_graph("output-is-input", {"in_0": (2, 3)}, {}, ("Identity", ("in_0",), ("out_0",), {}))
 
 
-for build in (convolutions, pools, matrices, normalizations, arithmetic, activations, reductions, shapes, slices, resizes, graphs):
+for build in (convolutions, pools, matrices, normalizations, arithmetic, activations, reductions, shapes, slices, indices, attentions, resizes, graphs):
     build()

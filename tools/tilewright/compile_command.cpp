@@ -22,7 +22,7 @@ namespace tilewright {
 namespace {
 struct Request {
   CompileOptions compile;
-  std::vector<std::string> shapes;
+  std::vector<std::string> shapes, constants;
   std::string calibrationMethod = "min-max";
   std::string precision = "automatic";
   std::string buffering = "double";
@@ -70,6 +70,15 @@ static std::pair<std::string, std::vector<int64_t>> parseShape(const std::string
   return {text.substr(0, equals), sizes};
 }
 
+// NAME=FILE.npy; the name may hold equals signs, the file cannot.
+static std::pair<std::string, std::string> parseConstant(const std::string &text) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw CLI::ValidationError("--constant",
+                               fmt::format("'{}' is not NAME=FILE.npy", escape(text)));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
 // Between which stages an option means something: --compile-from is no later than `last`, and
 // --compile-to is `first` at least. An option that says how a later stage is made may stand where
 // none is: scripts give the same options for each stage. One that prints may not, nor the tuner's.
@@ -79,6 +88,7 @@ struct Effect {
 };
 static constexpr Effect effects[] = {{"--shape", Stage::Import, Stage::Import},
                                      {"--accelerator-only", Stage::Import, Stage::Import},
+                                     {"--constant", Stage::Import, Stage::Import},
                                      {"--seed", Stage::Import, Stage::Import},
                                      {"--quantize", Stage::Import, Stage::Import},
                                      {"--calibration", Stage::Import, Stage::Import},
@@ -160,6 +170,9 @@ static CompileOptions optionsOf(const Request &request, const CLI::App &command)
     if (!options.shapes.emplace(name, sizes).second)
       throw CLI::ValidationError("--shape", fmt::format("'{}' is given twice", escape(name)));
   }
+  for (const std::string &text : request.constants)
+    if (auto [name, file] = parseConstant(text); !options.constants.emplace(name, file).second)
+      throw CLI::ValidationError("--constant", fmt::format("'{}' is given twice", escape(name)));
   options.quantization.method = calibrationMethods.at(request.calibrationMethod);
   options.quantization.precision = precisions.at(request.precision);
   options.quantizerOption = quantizerOptionOf(command);
@@ -176,14 +189,15 @@ static CompileOptions optionsOf(const Request &request, const CLI::App &command)
 }
 
 // Before the work: a place that cannot be written should not cost a compilation.
-static void declare(Outputs &outputs, const Request &request) {
-  const CompileOptions &options = request.compile;
+static void declare(Outputs &outputs, const Request &request, const CompileOptions &options) {
   outputs.reads("MODEL", options.model);
   std::error_code none;
   if (std::filesystem::exists(options.target, none)) // else it is a shipped one's name
     outputs.reads("--target", options.target);
   for (const std::string &overlay : options.overlays)
     outputs.reads("--what-if", overlay);
+  for (const auto &[name, file] : options.constants)
+    outputs.reads("--constant", file);
   outputs.reads("--calibration", options.calibration);
   for (std::filesystem::directory_iterator each(options.calibration, none), end; each != end;
        each.increment(none))
@@ -234,7 +248,7 @@ static void run(const Request &request, const CLI::App &command) {
   keepMemory();
   CompileOptions options = optionsOf(request, command);
   Outputs outputs;
-  declare(outputs, request);
+  declare(outputs, request, options);
   if (!request.phases.empty())
     options.phaseEnded = [&](const std::string &name, const std::string &text) {
       const std::string file = request.phases + "/" + name;
@@ -280,6 +294,8 @@ void addCompileCommand(CLI::App &app) {
   list("--shape", request->shapes, "NAME=1x3x48x192: shape of an input; may be repeated");
   command->add_flag("--accelerator-only", options.acceleratorOnly,
                     "Refuse a model of which the host would have to compute a part");
+  list("--constant", request->constants,
+       "NAME=FILE.npy: an input that always has this value; may be repeated");
   command
       ->add_option("--seed", options.seed,
                    "Seed of random calibration data, and of the tuner's search")

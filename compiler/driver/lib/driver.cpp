@@ -18,6 +18,7 @@
 #include "tilewright/program/absorbed.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
+#include "tilewright/support/npy.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -147,12 +148,19 @@ private:
   void import() {
     if (model_)
       module_ =
-          importOnnx(options_.model, *std::exchange(model_, {}), {options_.shapes}, *context_);
+          importOnnx(options_.model, *std::exchange(model_, {}), {options_.shapes, {}}, *context_);
     else
       module_ = options_.from == Stage::Tosa
                     ? importForeignTosa(options_.model, readFile(options_.model), *context_)
-                    : importModel(options_.model, {options_.shapes}, *context_);
+                    : importModel(options_.model, {options_.shapes, constants()}, *context_);
     phases_.ended("import", *module_);
+  }
+
+  std::map<std::string, Tensor> constants() const {
+    std::map<std::string, Tensor> tensors;
+    for (const auto &[name, file] : options_.constants)
+      tensors.emplace(name, readNpy(file));
+    return tensors;
   }
 
   // Folds the graph, and quantizes it where it is float.
@@ -214,6 +222,7 @@ private:
   std::optional<int64_t> cyclesOfStandard(const isa::Isa &isa) const {
     try {
       Phases silent(options_.model, nullptr, nullptr);
+      silent.run(*standard_, createIntegerDecomposePass());
       silent.run(*standard_, createTosaToKernelPass());
       silent.run(*standard_, createKernelFusePass(std::make_shared<Selection>(isa)));
       const Schedule plan =
@@ -243,6 +252,7 @@ private:
           "the model is float and --quantize none leaves it so; the target computes on integers",
           "leave --quantize at int8, or stop at --emit tosa");
     refusable([&] {
+      phases_.run(*module_, createIntegerDecomposePass());
       phases_.run(*module_, createTosaToKernelPass());
       phases_.run(*module_, createKernelFusePass(std::make_shared<Selection>(isa)));
     });

@@ -93,15 +93,7 @@ private:
         continue;
       }
       anyOnHost = true;
-      for (const std::string &input : readsOf(model_.nodes[i]))
-        if (auto producer = producerOf(input);
-            producer && isPlaced(*producer) && places_[*producer].givesNoFloat)
-          refuse(*producer, "the host reads a result of it that is not float32");
     }
-    for (const GraphValue &output : model_.outputs)
-      if (auto producer = producerOf(output.name);
-          producer && isPlaced(*producer) && places_[*producer].givesNoFloat)
-        refuse(*producer, "an output of the model is not float32");
     for (size_t i = 0; anyOnHost && i < model_.nodes.size(); ++i)
       if (isPlaced(i) && places_[i].onAccelerator && !isWorthIt[levels_[i]])
         refuse(i, "the part of the accelerator around it would multiply no matrices");
@@ -193,15 +185,16 @@ private:
     inputs.push_back(input != model_.inputs.end() ? *input : borderValue(name));
   }
 
+  // As the model declares it, else as the importer found it.
   GraphValue borderValue(const std::string &name) const {
-    GraphValue value{name, "float", DType::F32, std::nullopt};
+    GraphValue value{name, "", std::nullopt, std::nullopt};
     if (auto shape = model_.declared.find(name); shape != model_.declared.end())
       value.shape = shape->second;
-    auto producer = producerOf(name);
-    if (producer && !places_[*producer].onAccelerator) {
-      auto type = model_.types.find(name);
-      value.dtype = type == model_.types.end() ? std::nullopt : std::optional(type->second);
-    }
+    if (auto type = model_.types.find(name); type != model_.types.end())
+      value.dtype = type->second;
+    else if (auto producer = producerOf(name))
+      if (auto found = places_[*producer].types.find(name); found != places_[*producer].types.end())
+        value.dtype = found->second;
     return value;
   }
 

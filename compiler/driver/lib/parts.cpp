@@ -4,6 +4,7 @@
 #include "tilewright/compiler/frontend/model_formats.h"
 #include "tilewright/host/elements.h"
 #include "tilewright/host/execution.h"
+#include "tilewright/onnx/bind_constants.h"
 #include "tilewright/support/files.h"
 
 #include <climits>
@@ -84,6 +85,10 @@ private:
     if (!format || std::string_view(format->name) != "ONNX")
       return false;
     model_ = onnx::readModel(options_.model, std::move(bytes));
+    std::map<std::string, Tensor> constants;
+    for (const auto &[name, file] : options_.constants)
+      constants.emplace(name, readNpy(file));
+    onnx::bindConstants(options_.model, model_, constants);
     return true;
   }
 
@@ -98,7 +103,7 @@ private:
     return false;
   }
 
-  void divide() { parts_ = partition(options_.model, model_, {options_.shapes}, refusals_); }
+  void divide() { parts_ = partition(options_.model, model_, {options_.shapes, {}}, refusals_); }
 
   CompileResult compileParts() {
     CompileResult whole;
@@ -158,6 +163,7 @@ private:
   CompileResult compileAccelerated(const ModelPart &part) {
     CompileOptions options = options_;
     options.shapes.clear();
+    options.constants.clear(); // they are the model's by now
     for (const onnx::GraphValue &input : part.model.inputs)
       if (auto shape = options_.shapes.find(input.name); shape != options_.shapes.end())
         options.shapes.insert(*shape);

@@ -118,10 +118,10 @@ TEST(Driver, TellsOfEveryPhaseOfAFloatModel) {
   std::vector<std::string> names;
   for (const PhaseTime &phase : times.phases())
     names.push_back(phase.name);
-  EXPECT_THAT(names, ::testing::ElementsAre("target", "import", "graph-fold", "graph-layout",
-                                            "graph-decompose", "float-code", "calibration",
-                                            "integers", "quantize", "tosa-to-kernel", "kernel-fuse",
-                                            "schedule", "npu", "program", "release"));
+  EXPECT_THAT(names, ::testing::ElementsAre(
+                         "target", "import", "graph-fold", "graph-layout", "graph-decompose",
+                         "float-code", "calibration", "integers", "quantize", "integer-decompose",
+                         "tosa-to-kernel", "kernel-fuse", "schedule", "npu", "program", "release"));
 }
 
 // Twelve convolutions one behind the other, each of which adds its noise: 16 bits are worth it.
@@ -198,16 +198,16 @@ TEST(Driver, DumpsEveryPhaseInOrder) {
     writeFile(folder + name, text);
   };
   std::string elf = compile(options).output;
-  EXPECT_EQ(files, (std::vector<std::string>{"00-import.mlir", "01-graph-fold.mlir",
-                                             "02-graph-layout.mlir", "03-graph-fold.mlir",
-                                             "04-graph-decompose.mlir", "05-quantize.mlir",
-                                             "06-tosa-to-kernel.mlir", "07-kernel-fuse.mlir",
-                                             "08-npu.mlir", "09-program.s"}));
+  EXPECT_EQ(files, (std::vector<std::string>{
+                       "00-import.mlir", "01-graph-fold.mlir", "02-graph-layout.mlir",
+                       "03-graph-fold.mlir", "04-graph-decompose.mlir", "05-quantize.mlir",
+                       "06-integer-decompose.mlir", "07-tosa-to-kernel.mlir", "08-kernel-fuse.mlir",
+                       "09-npu.mlir", "10-program.s"}));
   const std::pair<const char *, Stage> stages[] = {{"00-import.mlir", Stage::Import},
                                                    {"04-graph-decompose.mlir", Stage::Import},
                                                    {"05-quantize.mlir", Stage::Tosa},
-                                                   {"07-kernel-fuse.mlir", Stage::Kernel},
-                                                   {"08-npu.mlir", Stage::Npu}};
+                                                   {"08-kernel-fuse.mlir", Stage::Kernel},
+                                                   {"09-npu.mlir", Stage::Npu}};
   for (auto [file, stage] : stages) {
     SCOPED_TRACE(file);
     CompileOptions from;

@@ -37,9 +37,10 @@ static void createTensors(OpBuilder &builder, Location location,
     Type type =
         RankedTensorType::get(tensor.shape, npu::typeOf(tensor.dtype, builder.getContext()));
     FloatAttr scale = tensor.scale ? builder.getF64FloatAttr(*tensor.scale) : FloatAttr();
+    StringAttr given = tensor.given ? builder.getStringAttr(name(*tensor.given)) : StringAttr();
     Op::create(builder, location, builder.getStringAttr(tensor.name), TypeAttr::get(type),
                builder.getI64IntegerAttr(static_cast<int64_t>(tensor.address)), scale,
-               builder.getI64IntegerAttr(tensor.zeroPoint));
+               builder.getI64IntegerAttr(tensor.zeroPoint), given);
   }
 }
 

@@ -25,6 +25,8 @@ template <typename Op> TensorInfo readTensor(Op op) {
   if (std::optional<APFloat> scale = op.getScale())
     tensor.scale = scale->convertToDouble();
   tensor.zeroPoint = op.getZeroPoint();
+  if (op.getGiven())
+    tensor.given = dtypeNamed(*op.getGiven());
   return tensor;
 }
 

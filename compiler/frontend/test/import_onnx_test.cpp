@@ -74,6 +74,25 @@ TEST_F(ImportOnnx, BindsDynamicShapes) {
             (std::vector<int64_t>{2, 5}));
 }
 
+TEST_F(ImportOnnx, KeepsTheModelsTypesBesideTheGraphs) {
+  ModelBuilder builder = ModelBuilder(14).input("x", {1, 4}).output("y", {1, 4});
+  builder.node("Relu", {"x"}, {"y"});
+  for (auto *value : {builder.graph().mutable_input(0), builder.graph().mutable_output(0)})
+    value->mutable_type()->mutable_tensor_type()->set_elem_type(::onnx::TensorProto::INT8);
+  mlir::func::FuncOp main = import(builder);
+  EXPECT_TRUE(mlir::getElementTypeOrSelf(main.getArgumentTypes()[0]).isInteger(32));
+  EXPECT_EQ(main.getArgAttrOfType<mlir::StringAttr>(0, "tilewright.type").getValue(), "int8");
+  EXPECT_EQ(main.getResultAttrOfType<mlir::StringAttr>(0, "tilewright.type").getValue(), "int8");
+}
+
+TEST_F(ImportOnnx, BindsInputsToConstants) {
+  ImportOptions options;
+  options.constants["c"] = makeTensor(DType::F32, {4});
+  ModelBuilder builder = ModelBuilder().input("x", {1, 4}).input("c", {4});
+  builder.node("Add", {"x", "c"}, {"y"}).output("y");
+  EXPECT_EQ(import(builder, options).getNumArguments(), 1u);
+}
+
 TEST_F(ImportOnnx, TakesInitializersListedAsInputsAsConstants) {
   ModelBuilder builder = ModelBuilder(7).input("x", {1, 4}).input("c", {4}).floats("c", {4});
   EXPECT_EQ(import(builder.node("Add", {"x", "c"}, {"y"}).output("y")).getNumArguments(), 1u);

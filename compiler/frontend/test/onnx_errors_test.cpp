@@ -49,7 +49,7 @@ const BadModel badModels[] = {
      "m.onnx: error: the model imports the operator set ai.onnx twice"},
     {"OldOpset", changed(conv(), [](auto &m) { m.mutable_opset_import(0)->set_version(6); }),
      "m.onnx: error: operator set ai.onnx 6 is not supported\n  fix: convert the model to an "
-     "operator set from 7 to 23"},
+     "operator set from 7 to 26"},
     {"NoGraph", changed(conv(), [](auto &m) { m.clear_graph(); }),
      "m.onnx: error: the model has no graph"},
     {"NoOutputs", changed(conv(), [](auto &m) { m.mutable_graph()->clear_output(); }),
@@ -162,7 +162,7 @@ const BadModel badModels[] = {
                    ->mutable_tensor_type()
                    ->set_elem_type(Proto::STRING);
              }),
-     "m.onnx: input 'z': error: inputs of string are not supported; only float32 is"},
+     "m.onnx: input 'z': error: inputs of string are not supported"},
     {"InputWithoutType",
      changed(on("Relu"), [](auto &m) { m.mutable_graph()->mutable_input(0)->clear_type(); }),
      "m.onnx: input 'x': error: only tensors are supported as inputs"},
@@ -304,6 +304,32 @@ TEST(OnnxErrors, RejectsAShapeThatContradictsTheModel) {
   options.shapes["x"] = {1, 4, 8, 8};
   EXPECT_EQ(diagnosticOf(on("Relu").bytes(), options),
             "m.onnx: input 'x': error: the given shape 1x4x8x8 does not fit the model's 1x3x8x8");
+}
+
+TEST(OnnxErrors, SuggestsTheInputThatAConstantMeant) {
+  ImportOptions options;
+  options.constants["images"] = makeTensor(DType::F32, {1});
+  EXPECT_EQ(
+      diagnosticOf(
+          ModelBuilder().input("image", {1}).node("Relu", {"image"}, {"y"}).output("y").bytes(),
+          options),
+      "m.onnx: error: the model has no input 'images' to make a constant\n  fix: did you mean "
+      "'image'?");
+}
+
+TEST(OnnxErrors, RejectsAConstantOfAnotherType) {
+  ImportOptions options;
+  options.constants["x"] = makeTensor(DType::I64, {1, 3, 8, 8});
+  EXPECT_EQ(diagnosticOf(on("Relu").bytes(), options),
+            "m.onnx: input 'x': error: the given constant is of int64, and the input of float");
+}
+
+TEST(OnnxErrors, RejectsAConstantOfAnotherShape) {
+  ImportOptions options;
+  options.constants["x"] = makeTensor(DType::F32, {3, 8});
+  EXPECT_EQ(diagnosticOf(on("Relu").bytes(), options),
+            "m.onnx: input 'x': error: the given constant has the shape (3, 8), which the input "
+            "cannot have");
 }
 
 TEST(OnnxErrors, ManyConstantsTogetherAreLimited) {

@@ -48,6 +48,7 @@ void registerGraphPasses() {
   mlir::registerPass([] { return createGraphFoldPass(); });
   mlir::registerPass([] { return createGraphLayoutPass(); });
   mlir::registerPass([] { return createGraphDecomposePass(); });
+  mlir::registerPass([] { return createIntegerDecomposePass(); });
 }
 
 } // namespace tilewright

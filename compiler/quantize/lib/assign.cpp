@@ -33,7 +33,8 @@ public:
         leaveNarrow(result);
     }
     for (Value argument : block.getArguments())
-      map_[argument] = ownParameters(argument);
+      if (isFloat(argument))
+        map_[argument] = ownParameters(argument);
     for (Operation &op : block.without_terminator())
       visit(&op);
     for (Operation &op : llvm::reverse(block.without_terminator()))
@@ -77,10 +78,15 @@ private:
   }
 
   void visit(Operation *op) {
-    if (op->hasTrait<OpTrait::ConstantLike>() || plan_.folded.contains(op))
+    if (op->hasTrait<OpTrait::ConstantLike>() || plan_.folded.contains(op) ||
+        plan_.plain.contains(op))
       return;
     Value result = op->getResult(0);
-    if (auto softmax = plan_.softmaxes.find(op); softmax != plan_.softmaxes.end()) {
+    if (!isFloat(result)) // a boolean, as 0 or 1
+      map_[result] = {1, 0, 8};
+    else if (plan_.border.contains(op))
+      map_[result] = borderParameters(op);
+    else if (auto softmax = plan_.softmaxes.find(op); softmax != plan_.softmaxes.end()) {
       map_[result] =
           softmax->second.isWide ? Parameters{1.0 / (1 << 15), 0, 16} : asymmetric8(0, 1);
     } else if (auto anchor = plan_.anchors.find(op); anchor != plan_.anchors.end()) {
@@ -97,6 +103,16 @@ private:
     } else {
       map_[result] = map_.lookup(op->getOperand(0));
     }
+  }
+
+  // Integers of 8 bits keep their values, and booleans.
+  Parameters borderParameters(Operation *op) {
+    Value result = op->getResult(0);
+    const Histogram &histogram = statistics_.histograms.find(result)->second;
+    constexpr double most = 127;
+    if (isa<tosa::CastOp>(op) && histogram.low >= -most && histogram.high <= most)
+      return {1, 0, 8};
+    return ownParameters(result);
   }
 
   // A clamp keeps its operand's parameters unless they cannot express a bound that all values meet,
@@ -167,6 +183,7 @@ private:
   // Whether the result's parameters follow from the operand's.
   bool follows(Operation *op) const {
     if (op->getNumOperands() == 0 || op->getNumResults() != 1 || plan_.folded.contains(op) ||
+        plan_.plain.contains(op) || plan_.border.contains(op) || !isFloat(op->getResult(0)) ||
         brought_.contains(op->getResult(0)))
       return false;
     if (auto table = plan_.tables.find(op); table != plan_.tables.end())

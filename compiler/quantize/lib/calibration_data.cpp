@@ -2,6 +2,7 @@
 
 #include "graph_queries.h"
 #include "softmax_match.h"
+#include "tilewright/host/elements.h"
 #include "tilewright/support/listed.h"
 
 #include <algorithm>
@@ -59,13 +60,11 @@ void requireFinite(const SourceLocation &location, const Tensor &tensor, bool is
 Tensor toFloat(const Tensor &tensor, const SourceLocation &location) {
   if (tensor.dtype == DType::F32)
     return tensor;
-  if (tensor.dtype != DType::F64)
+  if (!host::isFloat(tensor.dtype))
     throw UserError(
         location, fmt::format("holds {}, and the model's input is float32", name(tensor.dtype)),
         "save what the model is given, with numpy.savez(..., name=array.astype(numpy.float32))");
-  Tensor result = makeTensor(DType::F32, tensor.shape);
-  std::copy_n(tensor.data<double>(), tensor.elements(), result.data<float>());
-  return result;
+  return host::castTensor(tensor, DType::F32);
 }
 
 // "'a', 'b' and 7 more"
@@ -121,9 +120,9 @@ Samples samplesOf(func::FuncOp main, const CalibrationData &data) {
   Samples samples;
   for (unsigned i = 0; i < names.size(); ++i) {
     const SourceLocation input{"", 0, 0, fmt::format("input '{}'", escape(names[i]))};
-    if (!isFloat(main.getArgument(i)))
-      throw UserError(input, "is no floating-point input, and only those can be quantized");
-    if (const unsigned bits = tensorType(main.getArgument(i)).getElementTypeBitWidth(); bits != 32)
+    const bool isReal = isFloat(main.getArgument(i));
+    if (const unsigned bits = tensorType(main.getArgument(i)).getElementTypeBitWidth();
+        isReal && bits != 32)
       throw UserError(
           input, fmt::format("has numbers of {} bits, and only float32 can be quantized", bits));
     SourceLocation location = sourceLocationOf(data, names[i]);
@@ -136,6 +135,20 @@ Samples samplesOf(func::FuncOp main, const CalibrationData &data) {
       throw UserError(location, fmt::format("holds {} samples, and '{}' holds {}", count,
                                             escape(names[0]), samples.size()));
     samples.resize(count);
+    if (!isReal) {
+      const DType type =
+          tensorType(main.getArgument(i)).getElementType().isInteger(1) ? DType::Bool : DType::I32;
+      if (host::isFloat(array.dtype))
+        throw UserError(location, fmt::format("holds {}, and the model's input is of integers",
+                                              name(array.dtype)));
+      const Tensor all = host::castTensor(array, type);
+      for (int64_t s = 0; s < count; ++s) {
+        Tensor row = makeTensor(type, shape.vec());
+        std::memcpy(row.bytes.data(), all.bytes.data() + s * row.bytes.size(), row.bytes.size());
+        samples[s].push_back(std::move(row));
+      }
+      continue;
+    }
     const bool isAdded = isMask(main.getArgument(i));
     requireFinite(location, array, isAdded);
     Tensor all = toFloat(array, location);
@@ -194,6 +207,10 @@ CalibrationData randomCalibration(ModuleOp module, int64_t samples, uint64_t see
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
     std::vector<int64_t> shape = tensorType(main.getArgument(i)).getShape().vec();
     shape.insert(shape.begin(), samples);
+    if (!isFloat(main.getArgument(i))) { // zeros, which are indices of anything
+      data.arrays[nameOf(main, i)] = makeTensor(DType::I32, shape);
+      continue;
+    }
     Tensor tensor = makeTensor(DType::F32, shape);
     for (int64_t k = 0; k < tensor.elements(); ++k) {
       double radius = std::sqrt(-2 * std::log(uniform())), angle = 2 * M_PI * uniform();

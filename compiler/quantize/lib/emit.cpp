@@ -62,6 +62,8 @@ private:
   };
 
   RankedTensorType typeOf(Value value) {
+    if (!isFloat(value))
+      return tensorType(value);
     return RankedTensorType::get(tensorType(value).getShape(),
                                  builder_.getIntegerType(parameters_.lookup(value).bits));
   }
@@ -70,7 +72,11 @@ private:
     if (op->hasTrait<OpTrait::ConstantLike>() || plan_.folded.contains(op))
       return;
     IntegerBuilder integer(builder_, op->getLoc());
-    if (auto softmax = plan_.softmaxes.find(op); softmax != plan_.softmaxes.end())
+    if (plan_.plain.contains(op))
+      emitPlain(op);
+    else if (plan_.border.contains(op))
+      emitBorder(integer, op);
+    else if (auto softmax = plan_.softmaxes.find(op); softmax != plan_.softmaxes.end())
       emitSoftmax(integer, op, softmax->second);
     else if (auto anchor = plan_.anchors.find(op); anchor != plan_.anchors.end())
       emitAnchor(integer, op, anchor->second);
@@ -506,6 +512,76 @@ private:
                                  builder_.getIntegerAttr(element, greatest));
   }
 
+  // --- Integers and booleans
+
+  // What a value without reals is here.
+  Value plain(Value value) {
+    const auto found = values_.find(value);
+    return found != values_.end() ? found->second : copyConstant(value);
+  }
+
+  void emitPlain(Operation *op) {
+    OperationState state(op->getLoc(), op->getName());
+    state.addAttributes(op->getAttrs());
+    for (Value operand : op->getOperands())
+      state.addOperands(plain(operand));
+    state.addTypes(op->getResultTypes());
+    Operation *copy = builder_.create(state);
+    for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
+      values_[from] = to;
+  }
+
+  void emitBorder(IntegerBuilder &integer, Operation *op) {
+    if (auto select = dyn_cast<tosa::SelectOp>(op))
+      return emitSelect(integer, select);
+    if (isa<tosa::CastOp>(op))
+      return isFloat(op->getResult(0)) ? emitCastToReals(integer, op)
+                                       : emitCastToIntegers(integer, op);
+    // The difference of both operands tells.
+    const Accumulator difference =
+        combineAlike<tosa::SubOp>(integer, op->getOperand(0), op->getOperand(1), false, HUGE_VAL);
+    Value zero = integer.scalarLike(difference.value, 32, 0);
+    OperationState state(op->getLoc(), op->getName());
+    state.addOperands({difference.value, zero});
+    state.addTypes(op->getResultTypes());
+    values_[op->getResult(0)] = builder_.create(state)->getResult(0);
+  }
+
+  // A boolean is 0 or 1.
+  void emitCastToReals(IntegerBuilder &integer, Operation *op) {
+    Value value = plain(op->getOperand(0)), result = op->getResult(0);
+    const Parameters parameters = parameters_.lookup(result);
+    ArrayRef<int64_t> shape = tensorType(result).getShape();
+    if (!tensorType(value).getElementType().isInteger(32))
+      value = tosa::CastOp::create(builder_, op->getLoc(), integer.type(shape, 32), value);
+    const Histogram &histogram = statistics_.histograms.find(result)->second;
+    const double magnitude = std::max({1.0, -histogram.low, histogram.high});
+    define(result, integer.rescaleSum(value, {magnitude}, {1 / parameters.scale}, parameters));
+  }
+
+  void emitCastToIntegers(IntegerBuilder &integer, Operation *op) {
+    const Quantized x = operand(integer, op->getOperand(0));
+    const Value wide = integer.widen(x.value, x.parameters);
+    const Parameters whole{1, 0, 32};
+    values_[op->getResult(0)] =
+        integer.rescaleSum(wide, {x.parameters.magnitude()}, {x.parameters.scale}, whole);
+  }
+
+  void emitSelect(IntegerBuilder &integer, tosa::SelectOp op) {
+    const Parameters parameters = parameters_.lookup(op.getOutput());
+    auto branch = [&](Value real) {
+      const Quantized x = operand(integer, real);
+      return x.parameters == parameters
+                 ? x.value
+                 : integer.rescale(x.value, x.parameters.zeroPoint,
+                                   {x.parameters.scale / parameters.scale}, parameters);
+    };
+    Value condition = plain(op.getInput1());
+    Value a = branch(op.getInput2()), b = branch(op.getInput3());
+    define(op.getOutput(),
+           tosa::SelectOp::create(builder_, op.getLoc(), typeOf(op.getOutput()), condition, a, b));
+  }
+
   // --- Tables and data movement
 
   void emitTable(IntegerBuilder &integer, Operation *op, const Table &table) {
@@ -526,9 +602,12 @@ private:
                                   cast<FloatAttr>(clampOp.getMinVal()).getValueAsDouble(),
                                   cast<FloatAttr>(clampOp.getMaxVal()).getValueAsDouble()));
     }
-    define(result, buildTable(integer, root, plan_.pointwise.function(result, table.root),
-                              parameters_.lookup(result), channelFactors_.lookup(result),
-                              tensorType(result).getShape()));
+    Value made = buildTable(integer, root, plan_.pointwise.function(result, table.root),
+                            parameters_.lookup(result), channelFactors_.lookup(result),
+                            tensorType(result).getShape());
+    if (isFloat(result))
+      return define(result, made);
+    values_[result] = tosa::CastOp::create(builder_, op->getLoc(), result.getType(), made);
   }
 
   Value reshape(IntegerBuilder &integer, Value value, ArrayRef<int64_t> shape) {
@@ -608,7 +687,8 @@ private:
     SmallVector<Type> types;
     std::vector<Parameters> parameters;
     for (Value value : terminator->getOperands()) {
-      Quantized result = operand(integer, value);
+      Quantized result =
+          isFloat(value) ? operand(integer, value) : Quantized{plain(value), {0, 0, 0}};
       results.push_back(result.value);
       types.push_back(result.value.getType());
       parameters.push_back(result.parameters);
@@ -616,14 +696,19 @@ private:
     func::ReturnOp::create(builder_, terminator->getLoc(), results);
     function_.setFunctionType(builder_.getFunctionType(function_.getArgumentTypes(), types));
     auto describe = [&](DictionaryAttr known, const Parameters &parameters) {
+      if (parameters.scale == 0) // integers are what they are
+        return known;
       NamedAttrList attributes(known);
       attributes.set("tilewright.scale", builder_.getF64FloatAttr(parameters.scale));
       attributes.set("tilewright.zero_point", builder_.getI64IntegerAttr(parameters.zeroPoint));
       return attributes.getDictionary(builder_.getContext());
     };
-    for (unsigned i = 0; i < function_.getNumArguments(); ++i)
-      function_.setArgAttrs(
-          i, describe(main_.getArgAttrDict(i), parameters_.lookup(main_.getArgument(i))));
+    for (unsigned i = 0; i < function_.getNumArguments(); ++i) {
+      Value argument = main_.getArgument(i);
+      function_.setArgAttrs(i, describe(main_.getArgAttrDict(i), isFloat(argument)
+                                                                     ? parameters_.lookup(argument)
+                                                                     : Parameters{0, 0, 0}));
+    }
     for (unsigned i = 0; i < results.size(); ++i)
       function_.setResultAttrs(i, describe(main_.getResultAttrDict(i), parameters[i]));
   }

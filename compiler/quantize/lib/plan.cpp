@@ -120,7 +120,8 @@ public:
         plan_.softmaxes[&op] = *softmax;
       }
     for (Value argument : main_.getArguments())
-      plan_.ranged.push_back(argument);
+      if (isFloat(argument))
+        plan_.ranged.push_back(argument);
     for (Operation &op : main_.getBody().front().without_terminator())
       visit(&op);
     for (Operation &op : main_.getBody().front().without_terminator())
@@ -152,7 +153,19 @@ private:
     if (op->hasTrait<OpTrait::ConstantLike>() || plan_.folded.contains(op) ||
         plan_.softmaxes.contains(op))
       return;
-    if (op->getNumResults() != 1 || !isFloat(op->getResult(0)))
+    if (llvm::none_of(op->getOperands(), isFloat) && llvm::none_of(op->getResults(), isFloat)) {
+      plan_.plain.insert(op);
+      return;
+    }
+    if (op->getNumResults() != 1)
+      throw unsupported(op);
+    if (isBorder(op) && !plan_.pointwise.visit(op)) {
+      plan_.border.insert(op);
+      if (isFloat(op->getResult(0)))
+        plan_.ranged.push_back(op->getResult(0));
+      return;
+    }
+    if (!isFloat(op->getResult(0)) && !plan_.pointwise.root(op->getResult(0)))
       throw unsupported(op);
     if (hasConstantWeights(op) || isa<tosa::MatMulOp, tosa::ReduceSumOp>(op) || isGlobalAverage(op))
       return addAnchor(op);
@@ -164,6 +177,11 @@ private:
       plan_.ranged.push_back(op->getResult(0));
     else if (!movesData(op))
       throw unsupported(op);
+  }
+
+  static bool isBorder(Operation *op) {
+    return isa<tosa::GreaterOp, tosa::GreaterEqualOp, tosa::EqualOp, tosa::CastOp, tosa::SelectOp>(
+        op);
   }
 
   UserError unsupported(Operation *op) {
@@ -245,15 +263,13 @@ private:
       plan_.folded.insert(op);
       return;
     }
-    if (!isFloat(value))
-      throw unsupported(op);
     auto clamp = dyn_cast<tosa::ClampOp>(op);
     bool isClamp = clamp && clamp.getInput() == root;
     plan_.tables[op] = {root, isClamp,
                         isReduced(root) && isNeverNegative(root)
                             ? plan_.pointwise.power(value, root)
                             : std::nullopt};
-    if (!isClamp)
+    if (!isClamp && isFloat(value))
       plan_.ranged.push_back(value);
   }
 

@@ -7,7 +7,9 @@
 //      into the rescale's factor, clamps into the range of its result.
 //   3. Pointwise sequences on one tensor (pointwise.h) become one table for each value that
 //   something outside the sequence reads.
-//   4. All others move data: their result has their operand's parameters.
+//   4. Operators without floats stay as they are. Between them and reals stand comparisons, casts
+//      and selects.
+//   5. All others move data: their result has their operand's parameters.
 #pragma once
 
 #include "pointwise.h"
@@ -43,6 +45,10 @@ struct Plan {
   llvm::DenseMap<mlir::Operation *, Anchor> anchors;
   llvm::DenseMap<mlir::Operation *, Softmax> softmaxes; // by the operator that yields the result
   llvm::DenseMap<mlir::Operation *, Table> tables;
+  // Of integers and booleans alone: the same operator computes on them.
+  llvm::DenseSet<mlir::Operation *> plain;
+  // A comparison of two real tensors, a cast between reals and integers, or a select of reals.
+  llvm::DenseSet<mlir::Operation *> border;
   llvm::DenseSet<mlir::Operation *> folded; // has no integer operator of its own
   // What element-wise operators, sums and softmax alone read, before the next product: stays 32
   // bits, at the scale that the anchor's own sum has (integer_sum.h).

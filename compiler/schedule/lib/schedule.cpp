@@ -328,6 +328,8 @@ TensorInfo describeTensor(mlir::Value value, mlir::DictionaryAttr attributes, st
       info.scale = scale.getValueAsDouble();
     if (auto zeroPoint = attributes.getAs<mlir::IntegerAttr>(zeroPointAttribute))
       info.zeroPoint = zeroPoint.getInt();
+    if (auto type = attributes.getAs<mlir::StringAttr>(typeAttribute))
+      info.given = dtypeNamed(type.getValue());
   }
   info.dtype = dtypeOf(value);
   info.shape.assign(shapeOf(value).begin(), shapeOf(value).end());

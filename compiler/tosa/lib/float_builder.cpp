@@ -2,6 +2,7 @@
 
 #include "tilewright/compiler/tosa/constants.h"
 #include "tilewright/compiler/tosa/limits.h"
+#include "tilewright/host/elements.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 namespace tilewright {
 
 namespace tosa = mlir::tosa;
+using host::integerAt;
 
 void FloatBuilder::at(mlir::Location location, SourceLocation source) {
   location_ = location;
@@ -42,8 +44,27 @@ mlir::RankedTensorType FloatBuilder::floatType(llvm::ArrayRef<int64_t> shape) co
 }
 
 mlir::Value FloatBuilder::constant(const Tensor &tensor) {
-  assert(tensor.dtype == DType::F32);
-  return constant(tensor.shape, llvm::ArrayRef(tensor.data<float>(), tensor.bytes.size() / 4));
+  if (tensor.dtype == DType::F32)
+    return constant(tensor.shape, llvm::ArrayRef(tensor.data<float>(), tensor.bytes.size() / 4));
+  std::vector<int64_t> values(tensor.elements());
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = integerAt(tensor, static_cast<int64_t>(i));
+  if (tensor.dtype == DType::Bool)
+    return makeConstant(builder_, location_,
+                        integerElements(type(tensor.shape, builder_.getI1Type()), values));
+  return integers(tensor.shape, values);
+}
+
+mlir::Value FloatBuilder::integers(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> values) {
+  for (int64_t value : values)
+    if (value != static_cast<int32_t>(value))
+      fail(fmt::format("it computes with {}; integers of 32 bits are supported", value));
+  return makeConstant(builder_, location_,
+                      integerElements(type(shape, builder_.getI32Type()), values));
+}
+
+mlir::Value FloatBuilder::integerLike(mlir::Value value, int64_t scalar) {
+  return integers(Shape(shapeOf(value).size(), 1), scalar);
 }
 
 mlir::Value FloatBuilder::constant(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<float> values) {
@@ -80,7 +101,8 @@ Shape FloatBuilder::broadcastRanks(mlir::Value &a, mlir::Value &b) {
 mlir::Value FloatBuilder::multiply(mlir::Value a, mlir::Value b) {
   Shape shape = broadcastRanks(a, b);
   mlir::Value shift = makeIntegers(builder_, location_, {1}, 8, 0);
-  return tosa::MulOp::create(builder_, location_, floatType(shape), a, b, shift);
+  return tosa::MulOp::create(builder_, location_, type(shape, mlir::getElementTypeOrSelf(a)), a, b,
+                             shift);
 }
 
 mlir::Value FloatBuilder::clamp(mlir::Value a, float low, float high) {
@@ -104,6 +126,28 @@ mlir::Value FloatBuilder::select(mlir::Value condition, mlir::Value a, mlir::Val
 
 mlir::Value FloatBuilder::castToFloat(mlir::Value a) {
   return tosa::CastOp::create(builder_, location_, floatType(shapeOf(a)), a);
+}
+
+mlir::Value FloatBuilder::castToInteger(mlir::Value a) {
+  if (mlir::getElementTypeOrSelf(a).isInteger(32))
+    return a;
+  return tosa::CastOp::create(builder_, location_, type(shapeOf(a), builder_.getI32Type()), a);
+}
+
+mlir::Value FloatBuilder::isNotZero(mlir::Value a) {
+  if (mlir::getElementTypeOrSelf(a).isInteger(1))
+    return a;
+  const bool isFloat = mlir::getElementTypeOrSelf(a).isF32();
+  return logicalNot(compare<tosa::EqualOp>(a, isFloat ? scalarLike(a, 0) : integerLike(a, 0)));
+}
+
+mlir::Value FloatBuilder::logicalNot(mlir::Value a) { return unary<tosa::LogicalNotOp>(a); }
+
+mlir::Value FloatBuilder::arithmeticRightShift(mlir::Value a, mlir::Value bits) {
+  Shape shape = broadcastRanks(a, bits);
+  return tosa::ArithmeticRightShiftOp::create(builder_, location_,
+                                              type(shape, mlir::getElementTypeOrSelf(a)), a, bits,
+                                              builder_.getBoolAttr(false));
 }
 
 mlir::Value FloatBuilder::broadcastTo(mlir::Value a, llvm::ArrayRef<int64_t> shape) {
@@ -139,7 +183,7 @@ mlir::Value FloatBuilder::sliceAxis(mlir::Value a, int64_t axis, int64_t start, 
 }
 
 mlir::Value FloatBuilder::pad(mlir::Value a, llvm::ArrayRef<int64_t> before,
-                              llvm::ArrayRef<int64_t> after, float value) {
+                              llvm::ArrayRef<int64_t> after, double value) {
   Shape shape = sizesOf(a), padding;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (before[i] > maxTensorBytes || after[i] > maxTensorBytes)
@@ -150,8 +194,14 @@ mlir::Value FloatBuilder::pad(mlir::Value a, llvm::ArrayRef<int64_t> before,
   }
   if (shapeOf(a) == llvm::ArrayRef(shape))
     return a;
-  return tosa::PadOp::create(builder_, location_, floatType(shape), a,
-                             makeShape(builder_, location_, padding), scalarConstant(value));
+  mlir::Type element = mlir::getElementTypeOrSelf(a);
+  mlir::Value fill =
+      element.isF32()
+          ? scalarConstant(static_cast<float>(value))
+          : makeConstant(builder_, location_,
+                         integerElements(type({1}, element), static_cast<int64_t>(value)));
+  return tosa::PadOp::create(builder_, location_, type(shape, element), a,
+                             makeShape(builder_, location_, padding), fill);
 }
 
 mlir::Value FloatBuilder::concat(llvm::ArrayRef<mlir::Value> parts, int64_t axis) {

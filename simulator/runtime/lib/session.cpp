@@ -1,7 +1,9 @@
 #include "tilewright/simulator/runtime/session.h"
 
+#include "tilewright/host/elements.h"
 #include "tilewright/support/error.h"
 
+#include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,6 +24,52 @@ size_t bytesOf(const TensorInfo &info) {
   for (int64_t size : info.shape)
     elements *= size;
   return static_cast<size_t>(elements * byteSize(info.dtype));
+}
+
+// What a file holds as unsigned integers of its width, as those are that NumPy lacks.
+Tensor asGiven(Tensor tensor, const TensorInfo &info) {
+  const bool lacksNumpy = info.given && *info.given > DType::F64;
+  if (lacksNumpy && tensor.dtype == (byteSize(*info.given) == 2 ? DType::U16 : DType::U8))
+    tensor.dtype = *info.given;
+  return tensor;
+}
+
+// Integers of the model's type in the one that they have in DRAM.
+Tensor narrowed(const Tensor &tensor, const TensorInfo &info) {
+  Tensor result = host::castTensor(tensor, info.dtype);
+  for (int64_t i = 0, n = tensor.elements(); i < n; ++i)
+    if (host::integerAt(result, i) != host::integerAt(tensor, i))
+      throw UserError({}, fmt::format("element {} is {}, which is no {} as the program takes it", i,
+                                      host::integerAt(tensor, i), name(info.dtype)));
+  return result;
+}
+
+// `tensor` as it stands in DRAM.
+Tensor boundTensor(const Tensor &tensor, const TensorInfo &info) {
+  if (tensor.dtype == info.dtype)
+    return tensor;
+  const Tensor given = asGiven(tensor, info);
+  const bool isGiven = info.given && given.dtype == *info.given;
+  if (info.scale && (host::isFloat(given.dtype) || isGiven))
+    return quantizeTensor(isFloat(given.dtype) ? given : host::castTensor(given, DType::F32), info);
+  if (isGiven)
+    return narrowed(given, info);
+  throw UserError({},
+                  fmt::format("is {}, the program takes {}{}", name(tensor.dtype),
+                              name(info.given ? *info.given : info.dtype),
+                              info.scale ? " or floats" : ""),
+                  "convert it");
+}
+
+// What stands in DRAM in the type that the model has.
+Tensor givenBack(const Tensor &tensor, const TensorInfo &info) {
+  Tensor real = info.scale ? dequantizeTensor(tensor, info) : tensor;
+  if (!info.given || *info.given == real.dtype)
+    return real;
+  if (info.scale && !host::isFloat(*info.given)) // truncation must not take what rounding left
+    for (int64_t i = 0, n = real.elements(); i < n; ++i)
+      real.data<float>()[i] = std::nearbyint(real.data<float>()[i]);
+  return host::castTensor(real, *info.given);
 }
 
 // FNV-1a: the same on every machine, unlike std::hash.
@@ -85,19 +133,10 @@ void Session::setInput(const std::string &name, const Tensor &tensor, const std:
                     fmt::format("is a batch of {}, another input one of {}", batch, batch_),
                     "give all inputs for the same number of runs");
   Tensor bound;
-  if (tensor.dtype == info.dtype) {
-    bound = tensor;
-  } else if (isFloat(tensor.dtype) && info.scale) {
-    try {
-      bound = quantizeTensor(tensor, info);
-    } catch (const UserError &error) {
-      throw UserError(location, error.message(), error.fix());
-    }
-  } else {
-    throw UserError(location,
-                    fmt::format("is {}, the program takes {}{}", tilewright::name(tensor.dtype),
-                                tilewright::name(info.dtype), info.scale ? " or floats" : ""),
-                    "convert it");
+  try {
+    bound = boundTensor(tensor, info);
+  } catch (const UserError &error) {
+    throw UserError(location, error.message(), error.fix());
   }
   bound_[name] = std::move(bound);
   batch_ = batch;
@@ -183,8 +222,7 @@ Session::Result Session::run(Engine &engine, const RunOptions &options, bool raw
   }
   if (!raw)
     for (const auto &info : program_.outputs)
-      if (info.scale)
-        result.outputs[info.name] = dequantizeTensor(result.outputs[info.name], info);
+      result.outputs[info.name] = givenBack(result.outputs[info.name], info);
   return result;
 }
 

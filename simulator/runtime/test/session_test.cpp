@@ -141,6 +141,45 @@ TEST_F(SessionTest, RandomInputsDependOnSeedAndNameOnly) {
   EXPECT_FALSE(std::equal(first.data() + 16, first.data() + 20, changed.data() + 16));
 }
 
+TEST_F(SessionTest, TakesIntegersOfTheModelsType) {
+  program.inputs[0].scale.reset();
+  program.inputs[0].given = DType::I64;
+  session.setInput("left", tensorOf<int64_t>(DType::I64, {1, 4}, {1, -2, 127, -128}));
+  session.setInput("right", bytes({1, 4}, {0, 0, 0, 0}));
+  EXPECT_THAT(sums(session.run(*engine, {}).outputs.at("sum")), ElementsAre(1, -2, 127, -128));
+}
+
+TEST_F(SessionTest, RefusesIntegersBeyondTheProgramsType) {
+  program.inputs[0].scale.reset();
+  program.inputs[0].given = DType::I64;
+  EXPECT_EQ(failure([&] {
+              session.setInput("left", tensorOf<int64_t>(DType::I64, {1, 4}, {1, 2, 3, 128}),
+                               "x.npy");
+            }),
+            "x.npy: input 'left': error: element 3 is 128, which is no int8 as the program takes "
+            "it");
+}
+
+TEST_F(SessionTest, TakesPixelsThroughTheScale) {
+  program.inputs[0].scale = 1;
+  program.inputs[0].zeroPoint = -128;
+  program.inputs[0].given = DType::U8;
+  session.setInput("left", tensorOf<uint8_t>(DType::U8, {1, 4}, {0, 1, 128, 255}));
+  session.setInput("right", bytes({1, 4}, {0, 0, 0, 0}));
+  EXPECT_THAT(sums(session.run(*engine, {}).outputs.at("sum")), ElementsAre(-128, -127, 0, 127));
+}
+
+TEST_F(SessionTest, GivesTheModelsTypeUnlessRaw) {
+  program.outputs[0].given = DType::Bool;
+  session.setInput("left", bytes({1, 4}, {1, 0, 1, 0}));
+  session.setInput("right", bytes({1, 4}, {0, 0, 1, 0}));
+  const Tensor given = session.run(*engine, {}).outputs.at("sum");
+  EXPECT_EQ(given.dtype, DType::Bool);
+  EXPECT_THAT(std::vector<bool>(given.data<bool>(), given.data<bool>() + 4),
+              ElementsAre(true, false, true, false));
+  EXPECT_EQ(session.run(*engine, {}, true).outputs.at("sum").dtype, DType::I32);
+}
+
 TEST_F(SessionTest, NamesTheNearestInput) {
   EXPECT_EQ(failure([&] { session.setInput("lefd", bytes({1, 4}, {0, 0, 0, 0}), "a.npy"); }),
             "a.npy: error: the program has no input 'lefd'\n  fix: did you mean 'left'?");

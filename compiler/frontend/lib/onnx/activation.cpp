@@ -56,8 +56,21 @@ static void buildCelu(NodeImporter &node) {
   node.setResult(exponentialUnit(tosa, x, exponent, alpha));
 }
 
+// The upper bound is applied last, so it wins when the bounds are in the wrong order.
+static void clipIntegers(NodeImporter &node) {
+  FloatBuilder &tosa = node.tosa();
+  mlir::Value x = node.value(0);
+  if (node.has(1))
+    x = tosa.binary<mlir::tosa::MaximumOp>(x, node.value(1));
+  if (node.has(2))
+    x = tosa.binary<mlir::tosa::MinimumOp>(x, node.value(2));
+  node.setResult(x);
+}
+
 static void buildClip(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
+  if (!node.isFloats(0))
+    return clipIntegers(node);
   mlir::Value x = node.floatValue(0);
   float low = -infinity, high = infinity;
   if (node.opset() < 11) {
@@ -139,6 +152,9 @@ static void buildPRelu(NodeImporter &node) {
 }
 
 static void buildRelu(NodeImporter &node) {
+  if (!node.isFloats(0))
+    return node.setResult(node.tosa().binary<mlir::tosa::MaximumOp>(
+        node.value(0), node.tosa().integerLike(node.value(0), 0)));
   node.setResult(positivePart(node.tosa(), node.floatValue(0)));
 }
 
@@ -175,6 +191,13 @@ static void buildSoftsign(NodeImporter &node) {
   node.setResult(tosa.multiply(x, tosa.unary<mlir::tosa::ReciprocalOp>(divisor)));
 }
 
+static void buildSwish(NodeImporter &node) {
+  FloatBuilder &tosa = node.tosa();
+  mlir::Value x = node.floatValue(0);
+  mlir::Value scaled = tosa.multiplyScalar(x, node.number("alpha", 1));
+  node.setResult(tosa.multiply(x, tosa.unary<mlir::tosa::SigmoidOp>(scaled)));
+}
+
 static void buildTanh(NodeImporter &node) {
   node.setResult(node.tosa().unary<mlir::tosa::TanhOp>(node.floatValue(0)));
 }
@@ -204,6 +227,7 @@ llvm::ArrayRef<Operator> activationOperators() {
       {"Sigmoid", buildSigmoid},
       {"Softplus", buildSoftplus},
       {"Softsign", buildSoftsign},
+      {"Swish", buildSwish},
       {"Tanh", buildTanh},
       {"ThresholdedRelu", buildThresholdedRelu},
   };

@@ -40,10 +40,15 @@ template <typename Combine> void foldVariadic(NodeImporter &node, Combine combin
   node.setResult(std::move(result));
 }
 
+// Of floats or integers.
+mlir::Value numbers(NodeImporter &node, size_t input) {
+  return node.type(input) == DType::Bool ? node.floatValue(input) : node.value(input);
+}
+
 template <typename Combine> mlir::Value combineAll(NodeImporter &node, Combine combine) {
-  mlir::Value result = node.floatValue(0);
+  mlir::Value result = numbers(node, 0);
   for (size_t i = 1; i < node.inputCount(); ++i)
-    result = combine(result, node.floatValue(i));
+    result = combine(result, numbers(node, i));
   return result;
 }
 
@@ -71,7 +76,9 @@ mlir::Value inverse(NodeImporter &node, size_t input) {
 } // namespace
 
 static void buildAdd(NodeImporter &node) {
-  node.setResult(node.tosa().add(node.maskedValue(0), node.maskedValue(1)));
+  if (node.isFloats(0))
+    return node.setResult(node.tosa().add(node.maskedValue(0), node.maskedValue(1)));
+  node.setResult(node.tosa().add(numbers(node, 0), numbers(node, 1)));
 }
 
 static void foldAdd(NodeImporter &node) {
@@ -81,7 +88,7 @@ static void foldAdd(NodeImporter &node) {
 }
 
 static void buildSub(NodeImporter &node) {
-  node.setResult(node.tosa().subtract(node.floatValue(0), node.floatValue(1)));
+  node.setResult(node.tosa().subtract(numbers(node, 0), numbers(node, 1)));
 }
 
 static void foldSub(NodeImporter &node) {
@@ -91,7 +98,7 @@ static void foldSub(NodeImporter &node) {
 }
 
 static void buildMul(NodeImporter &node) {
-  node.setResult(node.tosa().multiply(node.floatValue(0), node.floatValue(1)));
+  node.setResult(node.tosa().multiply(numbers(node, 0), numbers(node, 1)));
 }
 
 static void foldMul(NodeImporter &node) {
@@ -108,6 +115,21 @@ static void foldDiv(NodeImporter &node) {
   foldBinary(
       node, [&](int64_t a, int64_t b) { return divide(node, a, b); },
       [](double a, double b) { return a / b; });
+}
+
+// x - floor(x / y) * y, or towards zero as C has it.
+static void buildMod(NodeImporter &node) {
+  FloatBuilder &tosa = node.tosa();
+  const bool likeC = node.flag("fmod", false);
+  mlir::Value x = node.floatValue(0), y = node.floatValue(1);
+  mlir::Value quotient = tosa.multiply(x, inverse(node, 1));
+  mlir::Value whole = tosa.unary<mlir::tosa::FloorOp>(quotient);
+  if (likeC) {
+    mlir::Value isPositive =
+        tosa.compare<mlir::tosa::GreaterEqualOp>(quotient, tosa.scalarLike(quotient, 0));
+    whole = tosa.select(isPositive, whole, tosa.unary<mlir::tosa::CeilOp>(quotient));
+  }
+  node.setResult(tosa.subtract(x, tosa.multiply(whole, y)));
 }
 
 static void foldMod(NodeImporter &node) {
@@ -187,7 +209,7 @@ llvm::ArrayRef<Operator> arithmeticOperators() {
       {"Max", buildMax, foldMax},
       {"Mean", buildMean},
       {"Min", buildMin, foldMin},
-      {"Mod", nullptr, foldMod},
+      {"Mod", buildMod, foldMod},
       {"Mul", buildMul, foldMul},
       {"Pow", buildPow, foldPow},
       {"Sub", buildSub, foldSub},

@@ -12,7 +12,11 @@ using mlir::tosa::GreaterEqualOp;
 using mlir::tosa::GreaterOp;
 
 template <typename Op> void buildComparison(NodeImporter &node, size_t left, size_t right) {
-  node.setResult(node.tosa().compare<Op>(node.floatValue(left), node.floatValue(right)));
+  node.setResult(node.tosa().compare<Op>(node.value(left), node.value(right)));
+}
+
+template <typename Op> void buildLogical(NodeImporter &node) {
+  node.setResult(node.tosa().binary<Op>(node.boolValue(0), node.boolValue(1)));
 }
 
 Shape commonShape(NodeImporter &node, const Shape &a, const Shape &b) {
@@ -32,7 +36,19 @@ template <typename Compare> void foldComparison(NodeImporter &node, Compare comp
 
 } // namespace
 
-static void buildEqual(NodeImporter &node) { buildComparison<EqualOp>(node, 0, 1); }
+static void buildEqual(NodeImporter &node) {
+  if (node.type(0) != DType::Bool)
+    return buildComparison<EqualOp>(node, 0, 1);
+  FloatBuilder &tosa = node.tosa();
+  node.setResult(
+      tosa.logicalNot(tosa.binary<mlir::tosa::LogicalXorOp>(node.boolValue(0), node.boolValue(1))));
+}
+static void buildAnd(NodeImporter &node) { buildLogical<mlir::tosa::LogicalAndOp>(node); }
+static void buildOr(NodeImporter &node) { buildLogical<mlir::tosa::LogicalOrOp>(node); }
+static void buildXor(NodeImporter &node) { buildLogical<mlir::tosa::LogicalXorOp>(node); }
+static void buildNot(NodeImporter &node) {
+  node.setResult(node.tosa().logicalNot(node.boolValue(0)));
+}
 static void buildGreater(NodeImporter &node) { buildComparison<GreaterOp>(node, 0, 1); }
 static void buildGreaterOrEqual(NodeImporter &node) { buildComparison<GreaterEqualOp>(node, 0, 1); }
 static void buildLess(NodeImporter &node) { buildComparison<GreaterOp>(node, 1, 0); }
@@ -60,6 +76,10 @@ static void foldOr(NodeImporter &node) {
   foldComparison(node, [](auto a, auto b) { return a != 0 || b != 0; });
 }
 
+static void foldXor(NodeImporter &node) {
+  foldComparison(node, [](auto a, auto b) { return (a != 0) != (b != 0); });
+}
+
 static void foldNot(NodeImporter &node) {
   const Tensor &a = node.known(0, "input");
   node.checkFold(a.shape, DType::Bool);
@@ -71,13 +91,15 @@ static void foldNot(NodeImporter &node) {
 
 static void buildWhere(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
-  mlir::Value a = node.maskedValue(1), b = node.maskedValue(2), condition;
-  if (const Tensor *known = node.constant(0)) {
+  const bool isFloats = node.isFloats(1);
+  mlir::Value a = isFloats ? node.maskedValue(1) : node.value(1);
+  mlir::Value b = isFloats ? node.maskedValue(2) : node.value(2), condition;
+  if (const Tensor *known = node.constant(0); known && isFloats) {
     // As a comparison of a float constant, which folds away.
     mlir::Value mask = tosa.constant(castTensor(*known, DType::F32));
     condition = tosa.compare<GreaterOp>(mask, tosa.scalarLike(mask, 0));
   } else {
-    condition = node.value(0);
+    condition = node.boolValue(0);
   }
   node.setResult(tosa.select(condition, a, b));
 }
@@ -100,15 +122,16 @@ static void foldWhere(NodeImporter &node) {
 llvm::ArrayRef<Operator> comparisonOperators() {
   // clang-format off: one row an operator
   static const Operator rows[] = {
-      {"And", nullptr, foldAnd},
+      {"And", buildAnd, foldAnd},
       {"Equal", buildEqual, foldEqual},
       {"Greater", buildGreater, foldGreater},
       {"GreaterOrEqual", buildGreaterOrEqual, foldGreaterOrEqual},
       {"Less", buildLess, foldLess},
       {"LessOrEqual", buildLessOrEqual, foldLessOrEqual},
-      {"Not", nullptr, foldNot},
-      {"Or", nullptr, foldOr},
+      {"Not", buildNot, foldNot},
+      {"Or", buildOr, foldOr},
       {"Where", buildWhere, foldWhere},
+      {"Xor", buildXor, foldXor},
   };
   // clang-format on
   return rows;

@@ -1,6 +1,7 @@
 // Values that exist at import only: constants, shapes, and their conversions.
 #include "operators.h"
 
+#include "tilewright/onnx/schema.h"
 #include "tilewright/onnx/size_limits.h"
 
 #include <fmt/format.h>
@@ -21,59 +22,65 @@ Tensor scalar(DType type, double value) {
   return tensor;
 }
 
-// The types of TensorProto.DataType that a Cast can name.
-std::optional<DType> castTarget(int64_t type) {
-  switch (type) {
-  case 1:
-    return DType::F32;
-  case 2:
-    return DType::U8;
-  case 3:
-    return DType::I8;
-  case 4:
-    return DType::U16;
-  case 5:
-    return DType::I16;
-  case 6:
-    return DType::I32;
-  case 7:
-    return DType::I64;
-  case 9:
-    return DType::Bool;
-  case 11:
-    return DType::F64;
-  case 12:
-    return DType::U32;
-  case 13:
-    return DType::U64;
-  default:
-    return std::nullopt;
-  }
-}
-
-// As a message says it: "int32", or "type 16" for one that no tensor here can have.
-std::string targetName(int64_t type) {
-  std::optional<DType> target = castTarget(type);
-  return target ? name(*target) : fmt::format("type {}", type);
-}
-
 } // namespace
 
-static void buildCast(NodeImporter &node) {
+// Towards zero, as a cast to integers rounds.
+static mlir::Value truncated(FloatBuilder &tosa, mlir::Value value) {
+  mlir::Value isPositive =
+      tosa.compare<mlir::tosa::GreaterEqualOp>(value, tosa.scalarLike(value, 0));
+  return tosa.select(isPositive, tosa.unary<mlir::tosa::FloorOp>(value),
+                     tosa.unary<mlir::tosa::CeilOp>(value));
+}
+
+// Narrower integers keep the low bits.
+static mlir::Value wrapped(FloatBuilder &tosa, mlir::Value value, DType target) {
+  const int64_t bits = 8 * byteSize(target);
+  if (bits >= 32)
+    return value;
+  mlir::Value shift = tosa.integerLike(value, 32 - bits);
+  value = tosa.binary<mlir::tosa::LogicalLeftShiftOp>(value, shift);
+  return isSigned(target) ? tosa.arithmeticRightShift(value, shift)
+                          : tosa.binary<mlir::tosa::LogicalRightShiftOp>(value, shift);
+}
+
+static void castTo(NodeImporter &node, DType target) {
+  FloatBuilder &tosa = node.tosa();
   mlir::Value value = node.value(0);
-  int64_t target = node.integer("to", 0);
-  if (target != 1)
-    node.refuse(fmt::format("a cast of data to {} is not supported; only float32 is computed with",
-                            targetName(target)));
-  bool isFloat32 = mlir::getElementTypeOrSelf(value).isF32();
-  node.setResult(isFloat32 ? value : node.tosa().castToFloat(value));
+  const DType source = node.type(0);
+  if (isFloat(target))
+    return node.setResult(isFloat(source) ? value : tosa.castToFloat(value), DType::F32);
+  if (target == DType::Bool)
+    return node.setResult(tosa.isNotZero(value), target);
+  if (isFloat(source))
+    value = tosa.castToInteger(truncated(tosa, value));
+  else if (source == DType::Bool)
+    return node.setResult(tosa.castToInteger(value), target);
+  else if (byteSize(target) < byteSize(source) || isSigned(target) != isSigned(source))
+    value = wrapped(tosa, value, target);
+  node.setResult(value, target);
+}
+
+static void buildCast(NodeImporter &node) {
+  const int64_t to = node.integer("to", 0);
+  const std::optional<DType> target = dtypeOf(to);
+  if (!target)
+    node.refuse(fmt::format("a cast to {} is not supported", elementTypeName(to)));
+  castTo(node, *target);
+}
+
+static void buildCastLike(NodeImporter &node) { castTo(node, node.type(1)); }
+
+static void foldCastLike(NodeImporter &node) {
+  const Tensor &input = node.known(0, "input");
+  node.checkFold(input.shape, node.type(1));
+  node.setResult(castTensor(input, node.type(1)));
 }
 
 static void foldCast(NodeImporter &node) {
   int64_t to = node.integer("to", 0);
-  std::optional<DType> target = castTarget(to);
+  std::optional<DType> target = dtypeOf(to);
   if (!target)
-    node.refuse(fmt::format("a cast to {} is not supported", targetName(to)));
+    node.refuse(fmt::format("a cast to {} is not supported", elementTypeName(to)));
   const Tensor &input = node.known(0, "input");
   node.checkFold(input.shape, *target);
   node.setResult(castTensor(input, *target));
@@ -155,6 +162,7 @@ llvm::ArrayRef<Operator> constantOperators() {
   // clang-format off: one row an operator
   static const Operator rows[] = {
       {"Cast", buildCast, foldCast},
+      {"CastLike", buildCastLike, foldCastLike},
       {"Constant", nullptr, foldConstant},
       {"ConstantOfShape", nullptr, foldConstantOfShape},
       {"Range", nullptr, foldRange},

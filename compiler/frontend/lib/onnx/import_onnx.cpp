@@ -2,8 +2,10 @@
 #include "tilewright/compiler/frontend/onnx_placement.h"
 #include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/compiler/tosa/model_operators.h"
+#include "tilewright/compiler/tosa/tensor_attributes.h"
 
 #include "operators.h"
+#include "tilewright/onnx/bind_constants.h"
 #include "tilewright/onnx/model.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -41,11 +43,13 @@ private:
     throw Unsupported({path_, 0, 0, subject}, message);
   }
   void checkOptions(const Model &model) const;
+  mlir::Type elementType(const GraphValue &input);
   Shape boundShape(const GraphValue &input) const;
   void checkDeclared(const Shape &declared, const Shape &shape, const std::string &subject) const;
   void checkDeclaredValues(const Model &model, const Node &node) const;
   void importNode(const Node &node, int64_t opset);
   mlir::Value output(const GraphValue &declared);
+  void addArgument(mlir::Block *body, const GraphValue &value);
   void surveyNode(const Model &model, const Node &node, mlir::Block *body, NodePlace &place);
 
   std::string path_;
@@ -65,12 +69,15 @@ std::string formatDeclared(const Shape &shape) {
   return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, "x"));
 }
 
-// Half precision is a form of storage to the importer: every value of it is one of float32.
+// Other floats than float32 are a form of storage to the importer.
 ConstantTensor widened(const ConstantTensor &tensor) {
-  if (tensor->dtype != DType::F16 && tensor->dtype != DType::BF16)
+  if (!isFloat(tensor->dtype) || tensor->dtype == DType::F32)
     return tensor;
   return std::make_shared<const Tensor>(castTensor(*tensor, DType::F32));
 }
+
+// Whether tensors of the graph have it as it is.
+bool isPlain(DType type) { return type == DType::F32 || type == DType::I32; }
 
 // The nodes that the outputs depend on.
 std::vector<bool> neededNodes(const Model &model, std::set<std::string> &used) {
@@ -136,10 +143,17 @@ void GraphImporter::checkOptions(const Model &model) const {
   }
 }
 
+mlir::Type GraphImporter::elementType(const GraphValue &input) {
+  if (!input.dtype)
+    fail(fmt::format("input '{}'", escape(input.name)),
+         fmt::format("inputs of {} are not supported", input.type));
+  if (isFloat(*input.dtype))
+    return builder_.getF32Type();
+  return *input.dtype == DType::Bool ? builder_.getI1Type() : builder_.getI32Type();
+}
+
 Shape GraphImporter::boundShape(const GraphValue &input) const {
   std::string subject = fmt::format("input '{}'", escape(input.name));
-  if (input.type != "float")
-    refuse(subject, fmt::format("inputs of {} are not supported; only float32 is", input.type));
   bool dynamic = !input.shape || llvm::is_contained(*input.shape, dynamicDimension);
   std::string shapeText = input.shape ? formatDeclared(*input.shape) : "unknown";
   auto bound = options_.shapes.find(input.name);
@@ -227,17 +241,18 @@ mlir::Value GraphImporter::output(const GraphValue &declared) {
   std::string subject = fmt::format("output '{}'", escape(name));
   Operand &operand = values_.at(name);
   if (operand.constant && !operand.value) {
-    if (operand.constant->dtype != DType::F32)
-      refuse(subject, fmt::format("outputs of {} are not supported; only float32 is",
-                                  tilewright::name(operand.constant->dtype)));
     if (std::optional<int64_t> found = firstNotFinite(*operand.constant))
       fail(subject, fmt::format("the constant holds {}; only finite numbers are computed with",
                                 floatAt(*operand.constant, *found)));
     tosa_.at(layerLocation(context_, name, "Constant"), {path_, 0, 0, subject});
     operand.value = tosa_.constant(*operand.constant);
+    operand.type = operand.constant->dtype;
   }
-  if (!mlir::getElementTypeOrSelf(operand.value).isF32())
-    refuse(subject, "outputs of bool are not supported; only float32 is");
+  const DType type = operand.constant ? operand.constant->dtype : operand.type;
+  if (declared.dtype && (isFloat(*declared.dtype) != isFloat(type) ||
+                         (*declared.dtype == DType::Bool) != (type == DType::Bool)))
+    fail(subject, fmt::format("the model declares {}, and computes {}", declared.type,
+                              tilewright::name(type)));
   if (declared.shape)
     checkDeclared(*declared.shape, sizesOf(operand.value), subject);
   return operand.value;
@@ -253,15 +268,19 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
   std::vector<mlir::Type> inputTypes;
   for (const GraphValue &input : model.inputs) {
     tosa_.at(unknown, {path_, 0, 0, fmt::format("input '{}'", escape(input.name))});
-    inputTypes.push_back(tosa_.floatType(boundShape(input)));
+    inputTypes.push_back(tosa_.type(boundShape(input), elementType(input)));
   }
   builder_.setInsertionPointToEnd(module->getBody());
   auto function = mlir::func::FuncOp::create(builder_, unknown, "main",
                                              builder_.getFunctionType(inputTypes, {}));
   mlir::Block *body = function.addEntryBlock();
   for (size_t i = 0; i < model.inputs.size(); ++i) {
-    function.setArgAttr(i, "tilewright.name", builder_.getStringAttr(model.inputs[i].name));
-    values_[model.inputs[i].name] = {nullptr, body->getArgument(i)};
+    const DType type = *model.inputs[i].dtype;
+    function.setArgAttr(i, nameAttribute, builder_.getStringAttr(model.inputs[i].name));
+    if (!isPlain(type))
+      function.setArgAttr(i, typeAttribute, builder_.getStringAttr(name(type)));
+    values_[model.inputs[i].name] = {nullptr, body->getArgument(i),
+                                     isFloat(type) ? DType::F32 : type};
   }
   for (const auto &[name, tensor] : model.initializers)
     values_[name] = {widened(tensor), {}};
@@ -286,8 +305,13 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
   }
   mlir::func::ReturnOp::create(builder_, unknown, results);
   function.setType(builder_.getFunctionType(inputTypes, resultTypes));
-  for (size_t i = 0; i < model.outputs.size(); ++i)
-    function.setResultAttr(i, "tilewright.name", builder_.getStringAttr(model.outputs[i].name));
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    const GraphValue &declared = model.outputs[i];
+    const DType type = declared.dtype.value_or(values_.at(declared.name).type);
+    function.setResultAttr(i, nameAttribute, builder_.getStringAttr(declared.name));
+    if (!isPlain(type))
+      function.setResultAttr(i, typeAttribute, builder_.getStringAttr(name(type)));
+  }
 
   setModelOperators(*module, operatorsOf(model, needed, values_));
 
@@ -304,6 +328,13 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
   return module;
 }
 
+void GraphImporter::addArgument(mlir::Block *body, const GraphValue &value) {
+  tosa_.at(builder_.getUnknownLoc(), {path_, 0, 0, fmt::format("value '{}'", escape(value.name))});
+  const mlir::Type type = tosa_.type(boundShape(value), elementType(value));
+  values_[value.name] = {nullptr, body->addArgument(type, builder_.getUnknownLoc()),
+                         isFloat(*value.dtype) ? DType::F32 : *value.dtype};
+}
+
 // A node that cannot be imported gives values that come from the host, which a later part of the
 // accelerator can read where it knows their shapes.
 void GraphImporter::surveyNode(const Model &model, const Node &node, mlir::Block *body,
@@ -311,8 +342,8 @@ void GraphImporter::surveyNode(const Model &model, const Node &node, mlir::Block
   for (const std::string &input : node.inputs)
     if (place.onAccelerator && !input.empty() && !values_.count(input)) {
       place.onAccelerator = false;
-      place.reason = fmt::format("its input '{}' is not known to be a tensor of float32 of a "
-                                 "shape that does not change",
+      place.reason = fmt::format("its input '{}' is not known to be a tensor of a shape "
+                                 "that does not change",
                                  escape(input));
     }
   if (place.onAccelerator) {
@@ -365,17 +396,16 @@ std::vector<NodePlace> GraphImporter::survey(const Model &model,
     const Node &node = model.nodes[i];
     places[i].onAccelerator = !onHost.count(node.name);
     surveyNode(model, node, body, places[i]);
-    for (const std::string &output : node.outputs)
-      if (auto value = values_.find(output);
-          places[i].onAccelerator && used.count(output) && !output.empty()) {
-        if (value == values_.end()) {
-          places[i].onAccelerator = false;
-          places[i].reason = fmt::format("its output '{}' is not supported", escape(output));
-        } else if (value->second.value &&
-                   !mlir::getElementTypeOrSelf(value->second.value).isF32()) {
-          places[i].givesNoFloat = true;
-        }
+    for (const std::string &output : node.outputs) {
+      if (!places[i].onAccelerator || output.empty() || !used.count(output))
+        continue;
+      if (auto value = values_.find(output); value != values_.end()) {
+        places[i].types[output] = value->second.type;
+      } else {
+        places[i].onAccelerator = false;
+        places[i].reason = fmt::format("its output '{}' is not supported", escape(output));
       }
+    }
   }
   return places;
 }
@@ -385,7 +415,9 @@ std::vector<NodePlace> GraphImporter::survey(const Model &model,
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, std::string bytes,
                                              const ImportOptions &options,
                                              mlir::MLIRContext &context) {
-  return importOnnx(path, onnx::readModel(path, std::move(bytes)), options, context);
+  Model model = readModel(path, std::move(bytes));
+  bindConstants(path, model, options.constants);
+  return importOnnx(path, model, options, context);
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, const onnx::Model &model,

@@ -1,5 +1,6 @@
 #include "node_importer.h"
 
+#include "tilewright/onnx/schema.h"
 #include "tilewright/onnx/size_limits.h"
 
 #include <algorithm>
@@ -25,20 +26,30 @@ mlir::Value NodeImporter::value(size_t input) {
   const Operand &found = operand(input);
   if (found.value)
     return found.value;
-  if (found.constant->dtype != DType::F32)
-    refuse(fmt::format("input '{}' is of {}; only float32 is computed with",
-                       escape(node().inputs[input]), name(found.constant->dtype)));
   checkFinite(*found.constant, input);
   mlir::Value value = tosa_.constant(*found.constant);
   values_[node().inputs[input]].value = value;
   return value;
 }
 
+DType NodeImporter::type(size_t input) const {
+  const Operand &found = operand(input);
+  return found.constant ? found.constant->dtype : found.type;
+}
+
 mlir::Value NodeImporter::floatValue(size_t input) {
   mlir::Value result = value(input);
   if (!mlir::getElementTypeOrSelf(result).isF32())
-    refuse(fmt::format("input '{}' is of bool; only float32 is computed with",
-                       escape(node().inputs[input])));
+    refuse(fmt::format("input '{}' is of {}; only floats are computed with",
+                       escape(node().inputs[input]), name(type(input))));
+  return result;
+}
+
+mlir::Value NodeImporter::boolValue(size_t input) {
+  mlir::Value result = value(input);
+  if (type(input) != DType::Bool)
+    fail(fmt::format("input '{}' is of {}, and should be of bool", escape(node().inputs[input]),
+                     name(type(input))));
   return result;
 }
 
@@ -141,8 +152,27 @@ void NodeImporter::setResult(const Operand &operand, size_t output) {
     values_[node().outputs[output]] = operand;
 }
 
+// That of an input whose type is the same in the operator's schema; indices are of int64.
+DType NodeImporter::resultType(size_t output) const {
+  const Schema &schema = *schemasOf(node().op).at(opset());
+  const std::string_view type = parameterAt(schema.outputs, output).type;
+  for (size_t i = 0; i < inputCount(); ++i)
+    if (has(i) && parameterAt(schema.inputs, i).type == type)
+      return this->type(i);
+  return DType::I64;
+}
+
 void NodeImporter::setResult(mlir::Value value, size_t output) {
-  setResult(Operand{nullptr, value}, output);
+  const mlir::Type element = mlir::getElementTypeOrSelf(value);
+  setResult(value,
+            element.isF32()        ? DType::F32
+            : element.isInteger(1) ? DType::Bool
+                                   : resultType(output),
+            output);
+}
+
+void NodeImporter::setResult(mlir::Value value, DType type, size_t output) {
+  setResult(Operand{nullptr, value, type}, output);
 }
 
 void NodeImporter::setResult(Tensor tensor, size_t output) {

@@ -13,11 +13,12 @@ namespace tilewright::onnx_import {
 using namespace onnx;
 using namespace host;
 
-// A value of the model: known at import (of any type), or an SSA value (float32, or i1 for
-// conditions).
+// A value of the model: known at import (of any type), or an SSA value: floats of any width are
+// float32 there, integers i32 and booleans i1.
 struct Operand {
   ConstantTensor constant;
   mlir::Value value;
+  DType type = DType::F32; // of `value`, in the model
 
   Shape shape() const { return constant ? constant->shape : sizesOf(value); }
 };
@@ -34,8 +35,11 @@ public:
   Shape shape(size_t input) const { return operand(input).shape(); }
   int64_t rank(size_t input) const { return static_cast<int64_t>(shape(input).size()); }
   const Operand &operand(size_t input) const;
-  mlir::Value value(size_t input);      // as an SSA value; float32, or i1
+  DType type(size_t input) const; // in the model; half and double precision are float32
+  bool isFloats(size_t input) const { return isFloat(type(input)); }
+  mlir::Value value(size_t input);      // as an SSA value of any type
   mlir::Value floatValue(size_t input); // as a float32 SSA value
+  mlir::Value boolValue(size_t input);  // as an i1 SSA value
   // The same, of what may leave out elements of a row: minus infinity in a constant is a number so
   // far below all others that it counts for nothing in a softmax, and that two of them can be
   // added.
@@ -55,7 +59,9 @@ public:
   bool allKnown() const;
 
   // Results.
+  // Integers are of the type that the operator's schema says, by the inputs' types.
   void setResult(mlir::Value value, size_t output = 0);
+  void setResult(mlir::Value value, DType type, size_t output = 0);
   void setResult(Tensor tensor, size_t output = 0);
   void setResult(const Operand &operand, size_t output = 0);
   // Fails when a constant of this shape may not be computed at import: sizes come from the model,
@@ -63,6 +69,7 @@ public:
   void checkFold(const Shape &shape, DType type);
 
 private:
+  DType resultType(size_t output) const;
   void checkVector(size_t input, const char *what) const;
   ValueMap &values_;
   FloatBuilder &tosa_;

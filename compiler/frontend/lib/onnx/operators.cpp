@@ -8,10 +8,11 @@ namespace tilewright::onnx_import {
 static const std::map<std::string, Operator> &operators() {
   static const std::map<std::string, Operator> all = [] {
     std::map<std::string, Operator> byName;
-    for (auto table : {activationOperators, arithmeticOperators, comparisonOperators,
-                       constantOperators, convolutionOperators, depthToSpaceOperators,
-                       matmulOperators, normalizationOperators, poolOperators, reductionOperators,
-                       resizeOperators, shapeOperators, sliceOperators, unaryOperators})
+    for (auto table :
+         {activationOperators, arithmeticOperators, attentionOperators, comparisonOperators,
+          constantOperators, convolutionOperators, depthToSpaceOperators, indexOperators,
+          matmulOperators, normalizationOperators, poolOperators, reductionOperators,
+          resizeOperators, shapeOperators, sliceOperators, unaryOperators})
       for (const Operator &op : table())
         byName.emplace(op.name, op);
     return byName;

@@ -25,10 +25,12 @@ std::vector<Operator> allOperators();
 // Those of one file each.
 llvm::ArrayRef<Operator> activationOperators();
 llvm::ArrayRef<Operator> arithmeticOperators();
+llvm::ArrayRef<Operator> attentionOperators();
 llvm::ArrayRef<Operator> comparisonOperators();
 llvm::ArrayRef<Operator> constantOperators();
 llvm::ArrayRef<Operator> convolutionOperators();
 llvm::ArrayRef<Operator> depthToSpaceOperators();
+llvm::ArrayRef<Operator> indexOperators();
 llvm::ArrayRef<Operator> matmulOperators();
 llvm::ArrayRef<Operator> normalizationOperators();
 llvm::ArrayRef<Operator> poolOperators();

@@ -4,6 +4,7 @@
 
 #include "tilewright/onnx/size_limits.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
@@ -43,6 +44,12 @@ float coordinate(NodeImporter &node, const std::string &mode, const Axis &axis, 
   if (mode == "align_corners")
     return axis.out == 1 ? 0
                          : at * static_cast<float>(axis.in - 1) / static_cast<float>(axis.out - 1);
+  if (mode == "half_pixel_symmetric") {
+    const float length = axis.scale * static_cast<float>(axis.in);
+    const float offset =
+        static_cast<float>(axis.in) / 2 * (1 - static_cast<float>(axis.out) / length);
+    return offset + (at + 0.5f) / axis.scale - 0.5f;
+  }
   if (mode == "tf_half_pixel_for_nn")
     return (at + 0.5f) / axis.scale;
   node.refuse(fmt::format("coordinate transformation '{}' is not supported", mode));
@@ -100,31 +107,6 @@ std::optional<TosaAxis> nearestAsTosa(const Axis &axis, const std::vector<int32_
   return std::nullopt;
 }
 
-std::optional<TosaAxis> linearAsTosa(const std::string &mode, const Axis &axis) {
-  TosaAxis t;
-  int64_t in = axis.in, out = axis.out;
-  if (mode == "align_corners") {
-    int64_t divisor = std::gcd(in - 1, out - 1);
-    if (in > 1 && out > 1) {
-      t.numerator = (out - 1) / divisor;
-      t.denominator = (in - 1) / divisor;
-    }
-  } else {
-    // A scale that rounding took away from out / in has no exact form.
-    if (axis.scale * static_cast<float>(in) != static_cast<float>(out))
-      return std::nullopt;
-    int64_t divisor = std::gcd(in, out);
-    t.numerator = 2 * out / divisor;
-    t.denominator = 2 * in / divisor;
-    if (mode == "half_pixel" || (mode == "pytorch_half_pixel" && out > 1))
-      t.offset = (in - out) / divisor;
-    else if (mode != "asymmetric")
-      return std::nullopt;
-  }
-  completeBorder(t, axis);
-  return withinTosaLimits(t) ? std::optional(t) : std::nullopt;
-}
-
 std::vector<Axis> axesFromScales(NodeImporter &node, const Shape &shape,
                                  const std::vector<float> &scales) {
   std::vector<Axis> axes;
@@ -170,12 +152,12 @@ bool isImageResize(const std::vector<Axis> &axes) {
 }
 
 mlir::Value resizeImage(NodeImporter &node, mlir::Value input, const std::vector<Axis> &axes,
-                        const TosaAxis &rows, const TosaAxis &columns, bool linear) {
+                        const TosaAxis &rows, const TosaAxis &columns) {
   mlir::Value image = toChannelsLast(node, input);
   image =
       node.tosa().resize(image, {axes[2].out, axes[3].out},
                          {rows.numerator, rows.denominator, columns.numerator, columns.denominator},
-                         {rows.offset, columns.offset}, {rows.border, columns.border}, linear);
+                         {rows.offset, columns.offset}, {rows.border, columns.border}, false);
   return fromChannelsLast(node, image, 4);
 }
 
@@ -202,7 +184,7 @@ mlir::Value resizeNearest(NodeImporter &node, mlir::Value input, const std::vect
     std::optional<TosaAxis> rows = nearestAsTosa(axes[2], maps[2]);
     std::optional<TosaAxis> columns = nearestAsTosa(axes[3], maps[3]);
     if (rows && columns)
-      return resizeImage(node, input, axes, *rows, *columns, false);
+      return resizeImage(node, input, axes, *rows, *columns);
     // Whole pixels are gathered: with the channels last, fewer indices name more data.
     mlir::Value image = gatherUnlessSame(node, toChannelsLast(node, input), 1, maps[2]);
     return fromChannelsLast(node, gatherUnlessSame(node, image, 2, maps[3]), 4);
@@ -212,18 +194,74 @@ mlir::Value resizeNearest(NodeImporter &node, mlir::Value input, const std::vect
   return input;
 }
 
-mlir::Value resizeLinear(NodeImporter &node, mlir::Value input, const std::vector<Axis> &axes,
-                         const std::string &coordinates) {
-  if (isImageResize(axes)) {
-    std::optional<TosaAxis> rows = linearAsTosa(coordinates, axes[2]);
-    std::optional<TosaAxis> columns = linearAsTosa(coordinates, axes[3]);
-    if (rows && columns)
-      return resizeImage(node, input, axes, *rows, *columns, true);
+// What a neighbor at a distance weighs.
+struct Filter {
+  bool isCubic;
+  float a;         // of the cubic one
+  bool antialias;  // widened where the axis gets shorter
+  bool isExcluded; // what lies outside weighs nothing; else the border does it in its place
+
+  float support() const { return isCubic ? 2 : 1; }
+  float weight(float distance) const {
+    const float x = std::fabs(distance);
+    if (!isCubic)
+      return std::max(0.0f, 1 - x);
+    if (x <= 1)
+      return ((a + 2) * x - (a + 3)) * x * x + 1;
+    return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
   }
-  node.refuse(fmt::format("linear interpolation from {}x{} with coordinates '{}' is not supported "
-                          "for these scales",
-                          node.shape(0).size() > 2 ? node.shape(0)[2] : 0, node.shape(0).back(),
-                          escape(coordinates)));
+};
+
+// Input positions by output positions.
+std::vector<float> resizeMatrix(NodeImporter &node, const Axis &axis,
+                                const std::string &coordinates, const Filter &filter) {
+  std::vector<float> matrix(axis.in * axis.out, 0);
+  const float narrower = filter.antialias ? std::min(axis.scale, 1.0f) : 1;
+  for (int64_t o = 0; o < axis.out; ++o) {
+    const float x = coordinate(node, coordinates, axis, o);
+    const auto first = static_cast<int64_t>(std::floor(x - filter.support() / narrower)),
+               last = static_cast<int64_t>(std::ceil(x + filter.support() / narrower));
+    float sum = 0;
+    for (int pass : {0, 1})
+      for (int64_t i = first; i <= last; ++i) {
+        const bool isOutside = i < 0 || i >= axis.in;
+        if (isOutside && filter.isExcluded)
+          continue;
+        const float weight = filter.weight(narrower * (static_cast<float>(i) - x));
+        if (pass == 0)
+          sum += weight;
+        else
+          matrix[std::clamp<int64_t>(i, 0, axis.in - 1) * axis.out + o] += weight / sum;
+      }
+  }
+  return matrix;
+}
+
+// A product with a constant matrix along each axis that changes.
+mlir::Value resizeByProducts(NodeImporter &node, mlir::Value input, const std::vector<Axis> &axes,
+                             const std::string &coordinates, const Filter &filter) {
+  constexpr int64_t largest = int64_t(4) << 20; // elements of a matrix
+  FloatBuilder &tosa = node.tosa();
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const Axis &axis = axes[i];
+    if (axis.in == axis.out && axis.scale == 1)
+      continue;
+    if (axis.in > largest / axis.out)
+      node.refuse(
+          fmt::format("interpolation from {} to {} positions is not supported", axis.in, axis.out));
+    const std::vector<float> matrix = resizeMatrix(node, axis, coordinates, filter);
+    Shape shape = sizesOf(input);
+    auto dims = llvm::ArrayRef<int64_t>(shape);
+    const int64_t outer = elementCount(dims.take_front(i)),
+                  inner = elementCount(dims.drop_front(i + 1));
+    mlir::Value rows = tosa.transpose(tosa.reshape(input, {outer, axis.in, inner}), {0, 2, 1});
+    rows = tosa.matmul(tosa.reshape(rows, {1, outer * inner, axis.in}),
+                       tosa.constant({1, axis.in, axis.out}, matrix));
+    rows = tosa.transpose(tosa.reshape(rows, {outer, inner, axis.out}), {0, 2, 1});
+    shape[i] = axis.out;
+    input = tosa.reshape(rows, shape);
+  }
+  return input;
 }
 
 std::string modeOf(NodeImporter &node) {
@@ -248,10 +286,34 @@ void buildResized(NodeImporter &node, const std::vector<Axis> &axes, const std::
     node.setResult(input);
   else if (mode == "nearest")
     node.setResult(resizeNearest(node, input, axes, coordinates, rule));
-  else if (mode == "linear")
-    node.setResult(resizeLinear(node, input, axes, coordinates));
-  else
-    node.refuse(fmt::format("mode '{}' is not supported", mode));
+  else {
+    const Filter filter{mode == "cubic", node.number("cubic_coeff_a", -0.75f),
+                        node.opset() >= 18 && node.flag("antialias", false),
+                        node.opset() >= 11 && node.flag("exclude_outside", false)};
+    node.setResult(resizeByProducts(node, input, axes, coordinates, filter));
+  }
+}
+
+// Of one scale for all axes that are resized, the sizes nearest to those that are wanted.
+std::vector<Axis> keepAspectRatio(NodeImporter &node, const Shape &shape,
+                                  const std::vector<int64_t> &sizes, bool isLarger) {
+  std::vector<Axis> resized = axesFromSizes(node, shape, sizes);
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < shape.size(); ++i)
+    axes.push_back(static_cast<int64_t>(i));
+  axes = node.integers("axes", axes);
+  std::vector<float> scales;
+  for (int64_t &axis : axes) {
+    axis = node.axis(axis, static_cast<int64_t>(shape.size()));
+    scales.push_back(static_cast<float>(sizes[axis]) / static_cast<float>(shape[axis]));
+  }
+  const float scale = isLarger ? *std::max_element(scales.begin(), scales.end())
+                               : *std::min_element(scales.begin(), scales.end());
+  for (int64_t axis : axes)
+    resized[axis] = {
+        shape[axis],
+        static_cast<int64_t>(std::floor(scale * static_cast<float>(shape[axis]) + 0.5f)), scale};
+  return resized;
 }
 
 } // namespace
@@ -267,12 +329,8 @@ static void buildResize(NodeImporter &node) {
         axesFromScales(node, shape, spread(node, scales, std::vector<float>(shape.size(), 1))),
         "asymmetric", simpleRule);
   }
-  if (node.choice("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}) !=
-      "stretch")
-    node.refuse("keeping the aspect ratio is not supported");
-  bool antialias = node.flag("antialias", false), exclude = node.flag("exclude_outside", false);
-  if (antialias || exclude)
-    node.refuse("antialiasing and excluding what lies outside are not supported");
+  const std::string policy =
+      node.choice("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"});
   std::string coordinates =
       node.choice("coordinate_transformation_mode",
                   {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
@@ -289,7 +347,9 @@ static void buildResize(NodeImporter &node) {
   if (!scales.empty())
     axes = axesFromScales(node, shape, spread(node, scales, std::vector<float>(shape.size(), 1)));
   else
-    axes = axesFromSizes(node, shape, spread(node, sizes, shape));
+    axes = policy == "stretch"
+               ? axesFromSizes(node, shape, spread(node, sizes, shape))
+               : keepAspectRatio(node, shape, spread(node, sizes, shape), policy == "not_smaller");
   buildResized(node, axes, coordinates, rule);
 }
 

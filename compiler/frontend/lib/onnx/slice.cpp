@@ -1,4 +1,5 @@
 // Parts of tensors: cut out, put together, padded and interleaved.
+#include "index.h"
 #include "operators.h"
 
 #include "tilewright/onnx/size_limits.h"
@@ -261,6 +262,8 @@ static void foldConcat(NodeImporter &node) {
 static void buildGather(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
   int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
+  if (!node.constant(1))
+    return node.setResult(tosa.reshape(gatherByComparison(node, axis), gatheredShape(node, axis)));
   mlir::Value value = node.value(0);
   std::vector<int64_t> indices = indicesOf(node, sizesOf(value)[axis]);
   if (indices.empty())
@@ -295,7 +298,7 @@ static void foldGather(NodeImporter &node) {
 
 static void buildPad(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
-  mlir::Value value = node.floatValue(0);
+  mlir::Value value = node.value(0);
   int64_t rank = node.rank(0);
   bool attributes = node.opset() < 11;
   std::vector<int64_t> pads = attributes ? node.integers("pads", {}) : node.integers(1, "pads");

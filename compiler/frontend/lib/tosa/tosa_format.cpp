@@ -27,6 +27,9 @@ mlir::OwningOpRef<mlir::ModuleOp> read(const std::string &path, std::string byte
   if (!options.shapes.empty())
     throw UserError({path, 0, 0, ""}, "the shapes of a TOSA model are in its text",
                     "leave out --shape");
+  if (!options.constants.empty())
+    throw UserError({path, 0, 0, ""}, "the constants of a TOSA model are in its text",
+                    "leave out --constant");
   return importForeignTosa(path, bytes, context);
 }
 

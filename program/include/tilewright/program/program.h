@@ -25,6 +25,9 @@ struct TensorInfo {
   uint64_t address = 0;        // in DRAM; dense, C order
   std::optional<double> scale; // for float users: real = (integer - zeroPoint) * scale
   int64_t zeroPoint = 0;
+  // In which the model has it, and the user gives and gets it; none: as it is in DRAM, or float32
+  // where there is a scale.
+  std::optional<DType> given = {};
 };
 
 // The plan that the compiler would have taken next. Both costs are predictions for the layer alone,

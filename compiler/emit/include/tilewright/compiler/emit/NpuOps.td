@@ -49,8 +49,9 @@ class Npu_TensorOp<string mnemonic> : Npu_InnerOp<mnemonic> {
     A dense tensor in DRAM, as the user gives or gets it. With a scale it stands for real numbers: (integer - zero_point) * scale.
   }];
   let arguments = (ins StrAttr:$name, TypeAttrOf<AnyRankedTensor>:$type, Npu_Count:$address, OptionalAttr<F64Attr>:$scale,
-                       DefaultValuedAttr<Npu_I64, "0">:$zero_point);
-  let assemblyFormat = "$name `:` $type `at` $address (`scale` $scale^)? (`zero_point` $zero_point^)? attr-dict";
+                       DefaultValuedAttr<Npu_I64, "0">:$zero_point,
+                       OptionalAttr<StrAttr>:$given);
+  let assemblyFormat = "$name `:` $type `at` $address (`scale` $scale^)? (`zero_point` $zero_point^)? (`given` $given^)? attr-dict";
   let hasVerifier = 1;
 }
 def Npu_InputOp : Npu_TensorOp<"input"> {

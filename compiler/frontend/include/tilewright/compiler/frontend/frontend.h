@@ -7,6 +7,8 @@
 // speak of the user's operators.
 #pragma once
 
+#include "tilewright/support/npy.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "tilewright/onnx/model.h"
@@ -21,6 +23,8 @@ namespace tilewright {
 struct ImportOptions {
   // Bound shapes of inputs with dynamic dimensions, by input name (`--shape NAME=1x3x48x192`).
   std::map<std::string, std::vector<int64_t>> shapes;
+  // Values of inputs that always have these (`--constant NAME=FILE.npy`): no inputs any longer.
+  std::map<std::string, Tensor> constants;
 };
 
 // Reads a file of any of the formats (model_formats.h), told apart by the ends of their names.

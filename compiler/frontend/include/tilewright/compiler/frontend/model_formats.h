@@ -30,7 +30,6 @@ const ModelFormat *modelFormatOf(const std::string &path, const std::string &byt
 // "ONNX (.onnx), or TOSA (.mlir, .mlirbc)": for messages and help.
 std::string modelFormatList();
 
-
 // A table of ONNX's operators, in Markdown: since which operator set, and where each can run.
 std::string onnxOperatorTable();
 

@@ -11,9 +11,9 @@ namespace tilewright {
 struct NodePlace {
   bool isNeeded = false; // some output depends on it
   bool onAccelerator = false;
-  bool isConstant = false;   // what it gives is known at import
-  bool givesNoFloat = false; // of what is needed: the accelerator gives float32 alone to the host
-  std::string reason;        // why not on the accelerator
+  bool isConstant = false;            // what it gives is known at import
+  std::string reason;                 // why not on the accelerator
+  std::map<std::string, DType> types; // of what it gives on the accelerator, by name
 };
 
 // One a node. Those named in `onHost` are the host's. Throws UserError for what is wrong with the

@@ -32,6 +32,10 @@ std::unique_ptr<mlir::Pass> createGraphLayoutPass();
 // scale, an offset or a pad is folded into the transposed convolution first.
 std::unique_ptr<mlir::Pass> createGraphDecomposePass();
 
+// `integer-decompose`: booleans, comparisons, logic, selects and the index of a greatest element
+// become arithmetic on 32 bits. Of integer graphs, at their end.
+std::unique_ptr<mlir::Pass> createIntegerDecomposePass();
+
 // Slices of one value, no two of which take the same element: what makes the value makes each part
 // by itself, where its slice stands, back to the product or convolution behind which it is
 // element-wise, or as far as nobody else reads what is made. What was made whole is left without

@@ -1,5 +1,5 @@
-// Builds float TOSA with result types: the shape inference of readers of models. Shapes are static;
-// tensors are float32 (i1 for conditions).
+// Builds TOSA with result types: the shape inference of readers of models. Shapes are static;
+// tensors are float32, i32 for integers of any width and i1 for booleans.
 #pragma once
 
 #include "tilewright/compiler/tosa/shape.h"
@@ -43,11 +43,13 @@ public:
   mlir::RankedTensorType type(llvm::ArrayRef<int64_t> shape, mlir::Type element) const;
   mlir::RankedTensorType floatType(llvm::ArrayRef<int64_t> shape) const;
 
-  mlir::Value constant(const Tensor &tensor); // float32
+  mlir::Value constant(const Tensor &tensor); // float32, booleans, or integers that 32 bits hold
   mlir::Value constant(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<float> values);
   mlir::Value splat(llvm::ArrayRef<int64_t> shape, float value);
   mlir::Value scalarLike(mlir::Value value,
                          float scalar); // all dimensions 1, of the rank of `value`
+  mlir::Value integers(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> values); // i32
+  mlir::Value integerLike(mlir::Value value, int64_t scalar); // as scalarLike
 
   // Element-wise, broadcasting as NumPy does.
   template <typename Op> mlir::Value unary(mlir::Value a) {
@@ -69,6 +71,10 @@ public:
   mlir::Value clamp(mlir::Value a, float low, float high); // low <= high; either may be infinite
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
   mlir::Value castToFloat(mlir::Value a);
+  mlir::Value castToInteger(mlir::Value a); // i32; floats are rounded
+  mlir::Value isNotZero(mlir::Value a);     // of any type
+  mlir::Value logicalNot(mlir::Value a);
+  mlir::Value arithmeticRightShift(mlir::Value a, mlir::Value bits);
   mlir::Value broadcastTo(mlir::Value a, llvm::ArrayRef<int64_t> shape);
 
   // Movement of data.
@@ -77,7 +83,7 @@ public:
   mlir::Value slice(mlir::Value a, llvm::ArrayRef<int64_t> start, llvm::ArrayRef<int64_t> size);
   mlir::Value sliceAxis(mlir::Value a, int64_t axis, int64_t start, int64_t size);
   mlir::Value pad(mlir::Value a, llvm::ArrayRef<int64_t> before, llvm::ArrayRef<int64_t> after,
-                  float value);
+                  double value);
   mlir::Value concat(llvm::ArrayRef<mlir::Value> parts, int64_t axis);
   mlir::Value reverse(mlir::Value a, int64_t axis);
   mlir::Value tile(mlir::Value a, llvm::ArrayRef<int64_t> multiples);

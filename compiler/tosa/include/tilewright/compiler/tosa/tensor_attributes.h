@@ -10,5 +10,7 @@ constexpr llvm::StringLiteral nameAttribute = "tilewright.name"; // string: as t
 // scale) + zero_point), x = (q - zero_point) * scale.
 constexpr llvm::StringLiteral scaleAttribute = "tilewright.scale";          // f64
 constexpr llvm::StringLiteral zeroPointAttribute = "tilewright.zero_point"; // i64
+// string: the element type in which the model has a tensor that stands in another one here.
+constexpr llvm::StringLiteral typeAttribute = "tilewright.type";
 
 } // namespace tilewright
