@@ -39,7 +39,7 @@ static TensorInfo readTensor(const Object &object) {
   }
   tensor.zeroPoint = object.integer("zero_point", INT64_MIN);
   if (object.find("given"))
-    tensor.given = readType(object, "given");
+    tensor.given = object.type("given");
   return tensor;
 }
 
