@@ -139,9 +139,3 @@ class Passes(RejectionTest):
                 "    %0 = tosa.add %x, %c : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>\n    return %0 : tensor<3xf32>\n  }\n}\n")
             self.assert_diagnostic(self.compile(self.write("m.mlir", text)), f"@/m.mlir:{line}:{column}: error: element {element} of "
                                    f"the constant is {number}; only finite numbers are computed with")
-
-    def test_quantized_integers(self):
-        text = ("module {\n  func.func @main(%x: tensor<1x4xf32>, %i: tensor<1x4xi8>) -> (tensor<1x4xf32>, tensor<1x4xi8>) {\n"
-                "    return %x, %i : tensor<1x4xf32>, tensor<1x4xi8>\n  }\n}\n")
-        self.assert_diagnostic(self.compile(self.write("m.mlir", text)),
-                               "@/m.mlir: input 'input_1': error: is no floating-point input, and only those can be quantized")

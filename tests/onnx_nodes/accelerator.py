@@ -151,7 +151,7 @@ def verdict(case, scratch):
             return "outputs that are no tensors of numbers"
         if expected[value.name].size == 0:
             return "tensors without elements"
-    if any(array.dtype.kind == "f" for array in calibration.values()):
+    if calibration:
         numpy.savez(scratch / "calibration.npz", **calibration)
         arguments += ["--calibration", scratch / "calibration.npz"]
     ended = tool.run_tool(["compile", source / "model.onnx", "-o", scratch / "program.elf", *arguments], timeout=120)

@@ -223,7 +223,7 @@ TEST(Driver, DumpsPhasesUpToTheStageAskedFor) {
   options.phaseEnded = [&](const std::string &name, const std::string &) { last = name; };
   options.to = Stage::Kernel;
   compile(options);
-  EXPECT_EQ(last, "06-kernel-fuse.mlir");
+  EXPECT_EQ(last, "07-kernel-fuse.mlir");
 }
 
 TEST(Driver, RefusesAModuleOfAnotherStage) {

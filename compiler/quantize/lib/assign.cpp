@@ -3,6 +3,8 @@
 #include "graph_queries.h"
 #include "split.h"
 #include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/tensor_attributes.h"
+#include "tilewright/support/npy.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
@@ -105,9 +107,17 @@ private:
     }
   }
 
-  // Integers of 8 bits keep their values, and booleans.
+  // Integers of 8 bits keep their values, whatever the samples hold, and booleans.
   Parameters borderParameters(Operation *op) {
     Value result = op->getResult(0);
+    if (auto argument = dyn_cast<BlockArgument>(op->getOperand(0));
+        argument && isa<tosa::CastOp>(op)) {
+      auto type = main_.getArgAttrOfType<StringAttr>(argument.getArgNumber(), typeAttribute);
+      if (type && type.getValue() == name(DType::U8))
+        return {1, -128, 8};
+      if (type && type.getValue() == name(DType::I8))
+        return {1, 0, 8};
+    }
     const Histogram &histogram = statistics_.histograms.find(result)->second;
     constexpr double most = 127;
     if (isa<tosa::CastOp>(op) && histogram.low >= -most && histogram.high <= most)

@@ -136,8 +136,11 @@ Samples samplesOf(func::FuncOp main, const CalibrationData &data) {
                                             escape(names[0]), samples.size()));
     samples.resize(count);
     if (!isReal) {
-      const DType type =
-          tensorType(main.getArgument(i)).getElementType().isInteger(1) ? DType::Bool : DType::I32;
+      const unsigned bits = tensorType(main.getArgument(i)).getElementTypeBitWidth();
+      const DType type = bits == 1    ? DType::Bool
+                         : bits == 8  ? DType::I8
+                         : bits == 16 ? DType::I16
+                                      : DType::I32;
       if (host::isFloat(array.dtype))
         throw UserError(location, fmt::format("holds {}, and the model's input is of integers",
                                               name(array.dtype)));

@@ -67,7 +67,7 @@ std::vector<Value> decidingValues(func::FuncOp main, const Plan &plan) {
       source = source.getDefiningOp()->getOperand(0);
     auto softmax = plan.softmaxes.find(source.getDefiningOp());
     Value deciding = softmax != plan.softmaxes.end() ? softmax->second.input : result;
-    if (!isConstantFloats(deciding))
+    if (isFloat(deciding) && !isConstantFloats(deciding))
       values.push_back(deciding);
   }
   return values;

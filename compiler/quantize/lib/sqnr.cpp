@@ -75,7 +75,8 @@ std::vector<LayerSqnr> compareLayers(ModuleOp real, const IntegerModule &integer
   for (const std::vector<Tensor> &sample : samples) {
     std::vector<Tensor> inputs;
     for (auto [tensor, argument] : llvm::zip(sample, mainOf(real).getArguments()))
-      inputs.push_back(quantizeTensor(tensor, parameters.lookup(argument)));
+      inputs.push_back(isFloat(argument) ? quantizeTensor(tensor, parameters.lookup(argument))
+                                         : tensor);
     std::vector<Tensor> expected = valuesOf(*realExecutable, sample, energies.size()),
                         found = valuesOf(*integerExecutable, inputs, energies.size());
     for (size_t i = 0; i < energies.size(); ++i)

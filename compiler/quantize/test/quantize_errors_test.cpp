@@ -50,6 +50,17 @@ TEST_F(QuantizeErrors, CalibrationInputsMustFit) {
   EXPECT_EQ(error(identity, &data), "c.npz: array 'image' | holds no samples");
 }
 
+TEST_F(QuantizeErrors, CalibrationDataOfIntegersAreIntegers) {
+  CalibrationData data{"c.npz", {}};
+  data.arrays["i"] = makeTensor(DType::F32, {1, 2});
+  EXPECT_EQ(
+      error(R"(func.func @main(%i: tensor<1x2xi32> {tilewright.name = "i"}) -> tensor<1x2xf32> {
+    %x = tosa.cast %i : (tensor<1x2xi32>) -> tensor<1x2xf32>
+    return %x : tensor<1x2xf32> })",
+            &data),
+      "c.npz: array 'i' | holds float32, and the model's input is of integers");
+}
+
 TEST_F(QuantizeErrors, CalibrationDataAreFloats) {
   CalibrationData data{"c.npz", {}};
   for (DType type : {DType::Bool, DType::U8, DType::I32, DType::I64}) {

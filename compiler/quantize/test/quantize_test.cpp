@@ -395,6 +395,49 @@ TEST_F(Quantize, GivesTheSameAtAnyNumberOfThreads) {
   }
 }
 
+// Whatever the samples hold: here zeros.
+TEST_F(Quantize, PixelsKeepTheirValues) {
+  real_ = parse(R"(func.func @main(%x: tensor<1x4xi32> {tilewright.type = "uint8"}) -> tensor<1x4xf32> {
+    %y = tosa.cast %x : (tensor<1x4xi32>) -> tensor<1x4xf32>
+    return %y : tensor<1x4xf32> })");
+  integer_ = quantize(*real_, randomCalibration(*real_, 2, 1), {}, nullptr);
+  EXPECT_EQ(scaleOf("tilewright.scale", true, 0), 1);
+  EXPECT_EQ(scaleOf("tilewright.zero_point", true, 0), -128);
+}
+
+TEST_F(Quantize, ComparesTheDifferenceOfReals) {
+  real_ = parse(R"(func.func @main(%x: tensor<1x4xf32>, %y: tensor<1x4xf32>) -> tensor<1x4xi1> {
+    %z = tosa.greater %x, %y : (tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x4xi1>
+    return %z : tensor<1x4xi1> })");
+  integer_ = quantize(*real_, randomCalibration(*real_, 2, 1), {}, nullptr);
+  EXPECT_TRUE(mlir::succeeded(mlir::verify(*integer_)));
+  EXPECT_EQ(count("tosa.sub"), 1);
+  EXPECT_EQ(count("tosa.greater"), 1);
+  auto main = integer_->lookupSymbol<mlir::func::FuncOp>("main");
+  EXPECT_FALSE(main.getResultAttr(0, "tilewright.scale"));
+}
+
+TEST_F(Quantize, SelectsRealsAtOneScale) {
+  real_ = parse(R"(func.func @main(%c: tensor<1x4xi1>, %x: tensor<1x4xf32>, %y: tensor<1x4xf32>) -> tensor<1x4xf32> {
+    %z = tosa.select %c, %x, %y : (tensor<1x4xi1>, tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x4xf32>
+    return %z : tensor<1x4xf32> })");
+  integer_ = quantize(*real_, randomCalibration(*real_, 2, 1), {}, nullptr);
+  EXPECT_TRUE(mlir::succeeded(mlir::verify(*integer_)));
+  EXPECT_EQ(count("tosa.select"), 1);
+  EXPECT_GT(scaleOf("tilewright.scale", true, 0), 0);
+}
+
+TEST_F(Quantize, IntegersComputeAsTheyAre) {
+  real_ = parse(R"(func.func @main(%i: tensor<1x4xi32>, %x: tensor<1x4xf32>) -> (tensor<1x4xi32>, tensor<1x4xf32>) {
+    %s = tosa.add %i, %i : (tensor<1x4xi32>, tensor<1x4xi32>) -> tensor<1x4xi32>
+    return %s, %x : tensor<1x4xi32>, tensor<1x4xf32> })");
+  integer_ = quantize(*real_, randomCalibration(*real_, 2, 1), {}, nullptr);
+  EXPECT_TRUE(mlir::succeeded(mlir::verify(*integer_)));
+  EXPECT_EQ(count("tosa.add"), 1);
+  auto main = integer_->lookupSymbol<mlir::func::FuncOp>("main");
+  EXPECT_FALSE(main.getArgAttr(0, "tilewright.scale"));
+}
+
 } // namespace
 
 } // namespace tilewright

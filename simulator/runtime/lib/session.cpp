@@ -29,8 +29,13 @@ size_t bytesOf(const TensorInfo &info) {
 // What a file holds as unsigned integers of its width, as those are that NumPy lacks.
 Tensor asGiven(Tensor tensor, const TensorInfo &info) {
   const bool lacksNumpy = info.given && *info.given > DType::F64;
-  if (lacksNumpy && tensor.dtype == (byteSize(*info.given) == 2 ? DType::U16 : DType::U8))
-    tensor.dtype = *info.given;
+  if (!lacksNumpy || tensor.dtype != (byteSize(*info.given) == 2 ? DType::U16 : DType::U8))
+    return tensor;
+  tensor.dtype = *info.given;
+  const int unused = tensor.dtype == DType::I4 ? 4 : tensor.dtype == DType::I2 ? 6 : 0;
+  if (unused > 0) // the sign is in the highest bit that is used
+    for (char &byte : tensor.bytes)
+      byte = static_cast<char>(static_cast<int8_t>(static_cast<uint8_t>(byte) << unused) >> unused);
   return tensor;
 }
 

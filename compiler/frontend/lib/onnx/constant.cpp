@@ -32,9 +32,15 @@ static mlir::Value truncated(FloatBuilder &tosa, mlir::Value value) {
                      tosa.unary<mlir::tosa::CeilOp>(value));
 }
 
+static int64_t bitsOf(DType type) {
+  if (type == DType::I4 || type == DType::U4)
+    return 4;
+  return type == DType::I2 || type == DType::U2 ? 2 : 8 * byteSize(type);
+}
+
 // Narrower integers keep the low bits.
 static mlir::Value wrapped(FloatBuilder &tosa, mlir::Value value, DType target) {
-  const int64_t bits = 8 * byteSize(target);
+  const int64_t bits = bitsOf(target);
   if (bits >= 32)
     return value;
   mlir::Value shift = tosa.integerLike(value, 32 - bits);
@@ -52,10 +58,10 @@ static void castTo(NodeImporter &node, DType target) {
   if (target == DType::Bool)
     return node.setResult(tosa.isNotZero(value), target);
   if (isFloat(source))
-    value = tosa.castToInteger(truncated(tosa, value));
+    value = wrapped(tosa, tosa.castToInteger(truncated(tosa, value)), target);
   else if (source == DType::Bool)
     return node.setResult(tosa.castToInteger(value), target);
-  else if (byteSize(target) < byteSize(source) || isSigned(target) != isSigned(source))
+  else if (bitsOf(target) < bitsOf(source) || isSigned(target) != isSigned(source))
     value = wrapped(tosa, value, target);
   node.setResult(value, target);
 }

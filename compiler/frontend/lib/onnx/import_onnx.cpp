@@ -248,11 +248,6 @@ mlir::Value GraphImporter::output(const GraphValue &declared) {
     operand.value = tosa_.constant(*operand.constant);
     operand.type = operand.constant->dtype;
   }
-  const DType type = operand.constant ? operand.constant->dtype : operand.type;
-  if (declared.dtype && (isFloat(*declared.dtype) != isFloat(type) ||
-                         (*declared.dtype == DType::Bool) != (type == DType::Bool)))
-    fail(subject, fmt::format("the model declares {}, and computes {}", declared.type,
-                              tilewright::name(type)));
   if (declared.shape)
     checkDeclared(*declared.shape, sizesOf(operand.value), subject);
   return operand.value;

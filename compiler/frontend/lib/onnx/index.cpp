@@ -26,37 +26,30 @@ mlir::Value positions(FloatBuilder &tosa, int64_t rank, int64_t axis, int64_t le
   return tosa.integers(shape, numbers);
 }
 
-// The index of the greatest element along `axis`, which keeps length 1: of equal ones the first or
-// the last one. Elements that are the greatest one weigh more the nearer they are to that end.
-mlir::Value indexOfGreatest(FloatBuilder &tosa, mlir::Value value, int64_t axis, bool isLast) {
+// The index of the greatest or least element along `axis`, which keeps length 1: of equal ones the
+// first or the last one. Such elements weigh more the nearer they are to that end.
+template <typename Reduce>
+mlir::Value indexOf(FloatBuilder &tosa, mlir::Value value, int64_t axis, bool isLast) {
   const auto rank = static_cast<int64_t>(sizesOf(value).size());
   const int64_t length = sizesOf(value)[axis];
-  mlir::Value greatest = tosa.reduce<mlir::tosa::ReduceMaxOp>(value, axis);
-  mlir::Value isGreatest = tosa.compare<EqualOp>(value, greatest);
+  mlir::Value isSuch = tosa.compare<EqualOp>(value, tosa.reduce<Reduce>(value, axis));
   mlir::Value weights = isLast ? positions(tosa, rank, axis, length, 1, 1)
                                : positions(tosa, rank, axis, length, length, -1);
-  mlir::Value weighed = tosa.select(isGreatest, weights, tosa.integerLike(value, 0));
+  mlir::Value weighed = tosa.select(isSuch, weights, tosa.integerLike(value, 0));
   mlir::Value best = tosa.reduce<mlir::tosa::ReduceMaxOp>(weighed, axis);
   return isLast ? tosa.subtract(best, tosa.integerLike(best, 1))
                 : tosa.subtract(tosa.integerLike(best, length), best);
 }
 
-mlir::Value negative(FloatBuilder &tosa, mlir::Value value) {
-  return mlir::getElementTypeOrSelf(value).isF32()
-             ? tosa.multiplyScalar(value, -1)
-             : tosa.subtract(tosa.integerLike(value, 0), value);
-}
-
-void buildIndexOf(NodeImporter &node, bool isGreatest) {
+template <typename Reduce> void buildIndexOf(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
-  mlir::Value value = node.value(0);
   const int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
-  value = indexOfGreatest(tosa, isGreatest ? value : negative(tosa, value), axis,
-                          node.flag("select_last_index", false));
-  Shape shape = sizesOf(value);
+  mlir::Value index =
+      indexOf<Reduce>(tosa, node.value(0), axis, node.flag("select_last_index", false));
+  Shape shape = sizesOf(index);
   if (!node.flag("keepdims", true))
     shape.erase(shape.begin() + axis);
-  node.setResult(tosa.reshape(value, shape));
+  node.setResult(tosa.reshape(index, shape));
 }
 
 // Where positions along `axis`, a new dimension of `length`, are the indices of an input; indices
@@ -139,8 +132,8 @@ static void buildGatherElements(NodeImporter &node) {
   node.setResult(tosa.reshape(sum, shape));
 }
 
-static void buildArgMax(NodeImporter &node) { buildIndexOf(node, true); }
-static void buildArgMin(NodeImporter &node) { buildIndexOf(node, false); }
+static void buildArgMax(NodeImporter &node) { buildIndexOf<mlir::tosa::ReduceMaxOp>(node); }
+static void buildArgMin(NodeImporter &node) { buildIndexOf<mlir::tosa::ReduceMinOp>(node); }
 
 static void buildHardmax(NodeImporter &node) {
   FloatBuilder &tosa = node.tosa();
@@ -155,7 +148,7 @@ static void buildHardmax(NodeImporter &node) {
     axis = 1;
   }
   const auto rank = static_cast<int64_t>(sizesOf(value).size());
-  mlir::Value index = indexOfGreatest(tosa, value, axis, false);
+  mlir::Value index = indexOf<mlir::tosa::ReduceMaxOp>(tosa, value, axis, false);
   mlir::Value isOne =
       tosa.compare<EqualOp>(index, positions(tosa, rank, axis, sizesOf(value)[axis]));
   node.setResult(tosa.reshape(tosa.castToFloat(isOne), shape));

@@ -10,9 +10,9 @@ static const std::map<std::string, Operator> &operators() {
     std::map<std::string, Operator> byName;
     for (auto table :
          {activationOperators, arithmeticOperators, attentionOperators, comparisonOperators,
-          constantOperators, convolutionOperators, depthToSpaceOperators, indexOperators,
-          matmulOperators, normalizationOperators, poolOperators, reductionOperators,
-          resizeOperators, shapeOperators, sliceOperators, unaryOperators})
+          constantOperators, convolutionOperators, depthToSpaceOperators, dequantizeOperators,
+          indexOperators, matmulOperators, normalizationOperators, poolOperators,
+          reductionOperators, resizeOperators, shapeOperators, sliceOperators, unaryOperators})
       for (const Operator &op : table())
         byName.emplace(op.name, op);
     return byName;

@@ -30,6 +30,7 @@ llvm::ArrayRef<Operator> comparisonOperators();
 llvm::ArrayRef<Operator> constantOperators();
 llvm::ArrayRef<Operator> convolutionOperators();
 llvm::ArrayRef<Operator> depthToSpaceOperators();
+llvm::ArrayRef<Operator> dequantizeOperators();
 llvm::ArrayRef<Operator> indexOperators();
 llvm::ArrayRef<Operator> matmulOperators();
 llvm::ArrayRef<Operator> normalizationOperators();

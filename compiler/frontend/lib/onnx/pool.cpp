@@ -2,6 +2,8 @@
 #include "operators.h"
 #include "window.h"
 
+#include "tilewright/compiler/tosa/limits.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
@@ -17,11 +19,17 @@ public:
       : node_(node), kernel_(std::move(kernel)), spatial_(kernel_.size()), shape_(node.shape(0)) {
     stride_ = values("strides");
     dilation_ = values("dilations");
-    setPads();
+    kernel_ = values("kernel_shape");
     constexpr int64_t mostPositions = 512;
-    if (elementCount(kernel_) > mostPositions)
-      node.refuse(fmt::format("a window of {} positions is not supported in this form",
-                              elementCount(kernel_)));
+    int64_t positions = 1;
+    for (size_t i = 0; i < spatial_; ++i) {
+      if (kernel_[i] > maxTensorBytes / dilation_[i])
+        node.fail("kernel times dilation is too large");
+      positions = std::min(positions * kernel_[i], maxTensorBytes);
+    }
+    setPads();
+    if (positions > mostPositions)
+      node.refuse(fmt::format("a window of {} positions is not supported in this form", positions));
   }
 
   // The combination of all positions of the windows over `input`, padded with `fill`.
@@ -70,8 +78,9 @@ public:
 private:
   std::vector<int64_t> values(const char *attribute) const {
     std::vector<int64_t> values = node_.integers(std::string(attribute), Shape(spatial_, 1));
-    if (values.size() != spatial_ ||
-        std::any_of(values.begin(), values.end(), [](int64_t value) { return value < 1; }))
+    if (values.size() != spatial_ || std::any_of(values.begin(), values.end(), [](int64_t value) {
+          return value < 1 || value > maxTensorBytes;
+        }))
       node_.fail(fmt::format("attribute '{}' does not fit the window", attribute));
     return values;
   }
@@ -87,8 +96,8 @@ private:
       const int64_t reach = (kernel_[i] - 1) * dilation_[i] + 1;
       int64_t begin = autoPad == "NOTSET" ? pads[i] : 0;
       int64_t end = autoPad == "NOTSET" ? pads[spatial_ + i] : 0;
-      if (begin < 0 || end < 0)
-        node_.refuse("pads below zero are not supported");
+      if (std::min(begin, end) < 0 || std::max(begin, end) > maxTensorBytes)
+        node_.refuse(fmt::format("pads of {} and {} are not supported", begin, end));
       if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
         const int64_t total =
             std::max<int64_t>(((in + stride - 1) / stride - 1) * stride + reach - in, 0);
