@@ -1,5 +1,6 @@
 #include "tilewright/onnx/bind_constants.h"
 
+#include "tilewright/support/npy_bytes.h"
 #include "tilewright/support/shape.h"
 
 #include <algorithm>
@@ -7,13 +8,6 @@
 #include <fmt/ranges.h>
 
 namespace tilewright::onnx {
-
-// Whether elements of `declared` stand in files as those of `given`.
-static bool isStoredAs(DType declared, DType given) {
-  const bool lacksNumpy = declared > DType::F64;
-  return declared == given ||
-         (lacksNumpy && given == (byteSize(declared) == 2 ? DType::U16 : DType::U8));
-}
 
 static bool fits(const std::vector<int64_t> &declared, const std::vector<int64_t> &shape) {
   return std::equal(declared.begin(), declared.end(), shape.begin(), shape.end(),
@@ -35,15 +29,15 @@ void bindConstants(const std::string &path, Model &model,
                       near.empty() ? "" : fmt::format("did you mean '{}'?", escape(near)));
     }
     SourceLocation location{path, 0, 0, fmt::format("input '{}'", escape(name))};
-    if (!input->dtype || !isStoredAs(*input->dtype, tensor.dtype))
+    auto constant =
+        std::make_shared<Tensor>(input->dtype ? storedAs(tensor, *input->dtype) : tensor);
+    if (!input->dtype || constant->dtype != *input->dtype)
       throw UserError(location, fmt::format("the given constant is of {}, and the input of {}",
                                             tilewright::name(tensor.dtype), input->type));
     if (input->shape && !fits(*input->shape, tensor.shape))
       throw UserError(location, fmt::format("the given constant has the shape ({}), which the "
                                             "input cannot have",
                                             fmt::join(tensor.shape, ", ")));
-    auto constant = std::make_shared<Tensor>(tensor);
-    constant->dtype = *input->dtype;
     model.initializers[name] = std::move(constant);
     model.inputs.erase(input);
   }

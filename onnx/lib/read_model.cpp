@@ -184,7 +184,7 @@ Graph ModelReader::readGraph(::onnx::GraphProto &graph, bool isBody) const {
       fail(subject, "the output is listed twice");
     read.outputs.push_back(readValue(output));
   }
-  if (read.outputs.empty())
+  if (read.outputs.empty() && !isBody)
     fail("", "the model has no outputs");
   for (const auto &value : graph.value_info()) {
     if (auto shape = declaredShape(value.type().tensor_type()))

@@ -20,12 +20,18 @@ struct TypeRow {
 };
 
 constexpr TypeRow types[] = {
-    {DType::Bool, "bool", "|b1", 1},   {DType::I8, "int8", "|i1", 1},
-    {DType::U8, "uint8", "|u1", 1},    {DType::I16, "int16", "<i2", 2},
-    {DType::U16, "uint16", "<u2", 2},  {DType::I32, "int32", "<i4", 4},
-    {DType::U32, "uint32", "<u4", 4},  {DType::I64, "int64", "<i8", 8},
-    {DType::U64, "uint64", "<u8", 8},  {DType::F16, "float16", "<f2", 2},
-    {DType::F32, "float32", "<f4", 4}, {DType::F64, "float64", "<f8", 8},
+    {DType::Bool, "bool", "|b1", 1},
+    {DType::I8, "int8", "|i1", 1},
+    {DType::U8, "uint8", "|u1", 1},
+    {DType::I16, "int16", "<i2", 2},
+    {DType::U16, "uint16", "<u2", 2},
+    {DType::I32, "int32", "<i4", 4},
+    {DType::U32, "uint32", "<u4", 4},
+    {DType::I64, "int64", "<i8", 8},
+    {DType::U64, "uint64", "<u8", 8},
+    {DType::F16, "float16", "<f2", 2},
+    {DType::F32, "float32", "<f4", 4},
+    {DType::F64, "float64", "<f8", 8},
     // What is read is of the first type that a header's text fits.
     {DType::BF16, "bfloat16", "<u2", 2},
     {DType::F8E4M3FN, "float8e4m3fn", "|u1", 1},
@@ -286,5 +292,19 @@ std::string npyBytes(const Tensor &tensor) {
 }
 
 void writeNpy(const std::string &path, const Tensor &tensor) { writeFile(path, npyBytes(tensor)); }
+
+Tensor storedAs(Tensor tensor, DType type) {
+  const bool isSmall = type == DType::I4 || type == DType::I2;
+  const DType natural = byteSize(type) == 2 ? DType::U16 : DType::U8;
+  if (type <= DType::F64 || (tensor.dtype != natural && !(isSmall && tensor.dtype == DType::I8)))
+    return tensor;
+  tensor.dtype = type;
+  if (isSmall) { // the sign is in the highest bit that is used
+    const int unused = type == DType::I4 ? 4 : 6;
+    for (char &byte : tensor.bytes)
+      byte = static_cast<char>(static_cast<int8_t>(static_cast<uint8_t>(byte) << unused) >> unused);
+  }
+  return tensor;
+}
 
 } // namespace tilewright

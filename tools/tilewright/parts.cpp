@@ -39,17 +39,12 @@ namespace {
 
 // A file's tensor as the model takes it: of its type, or one that it can be made of without loss.
 Tensor converted(Tensor tensor, const BorderTensor &input, const SourceLocation &location) {
+  tensor = storedAs(std::move(tensor), input.dtype);
   if (tensor.dtype == input.dtype)
     return tensor;
   const bool areFloats = host::isFloat(tensor.dtype) && host::isFloat(input.dtype);
   if (areFloats)
     return host::castTensor(tensor, input.dtype);
-  // Files hold what NumPy lacks as integers.
-  if (input.dtype > DType::F64 && byteSize(tensor.dtype) == byteSize(input.dtype) &&
-      !host::isFloat(tensor.dtype)) {
-    tensor.dtype = input.dtype;
-    return tensor;
-  }
   throw UserError(location,
                   fmt::format("is {}, the model takes {}", name(tensor.dtype), name(input.dtype)),
                   "convert it");

@@ -36,9 +36,9 @@ public:
   explicit PartedCompiler(const CompileOptions &options) : options_(options) {}
 
   CompileResult compile() {
-    if (isFloatForHost()) {
+    if (isForHost()) {
       parts_.push_back(
-          hostPart(options_.model, model_, "the model is float, and --quantize none leaves it so"));
+          hostPart(options_.model, model_, "--quantize none leaves the model as it is"));
       return compileParts();
     }
     try {
@@ -66,16 +66,21 @@ public:
   }
 
 private:
-  // Whether nothing is to be quantized where everything would have to be; the model is read then.
-  bool isFloatForHost() {
+  // Whether nothing is to be quantized where everything would have to be, or shapes are known by
+  // the data alone; the model is read then.
+  bool isForHost() {
     if (options_.quantize != "none" || options_.acceleratorOnly || options_.to != Stage::Elf ||
         options_.from != Stage::Import || !readModel())
       return false;
-    bool isFloat = false;
+    bool isFloat = false, isDynamic = false;
     for (const auto *values : {&model_.inputs, &model_.outputs})
       for (const onnx::GraphValue &value : *values)
         isFloat |= value.dtype && host::isFloat(*value.dtype);
-    return isFloat;
+    for (const onnx::GraphValue &input : model_.inputs)
+      isDynamic |= !options_.shapes.count(input.name) &&
+                   (!input.shape || std::count(input.shape->begin(), input.shape->end(),
+                                               onnx::dynamicDimension) > 0);
+    return isFloat || isDynamic;
   }
 
   // Whether the model is one that can be divided.

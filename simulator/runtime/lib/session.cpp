@@ -2,6 +2,7 @@
 
 #include "tilewright/host/elements.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/npy_bytes.h"
 
 #include <cmath>
 #include <cstring>
@@ -26,19 +27,6 @@ size_t bytesOf(const TensorInfo &info) {
   return static_cast<size_t>(elements * byteSize(info.dtype));
 }
 
-// What a file holds as unsigned integers of its width, as those are that NumPy lacks.
-Tensor asGiven(Tensor tensor, const TensorInfo &info) {
-  const bool lacksNumpy = info.given && *info.given > DType::F64;
-  if (!lacksNumpy || tensor.dtype != (byteSize(*info.given) == 2 ? DType::U16 : DType::U8))
-    return tensor;
-  tensor.dtype = *info.given;
-  const int unused = tensor.dtype == DType::I4 ? 4 : tensor.dtype == DType::I2 ? 6 : 0;
-  if (unused > 0) // the sign is in the highest bit that is used
-    for (char &byte : tensor.bytes)
-      byte = static_cast<char>(static_cast<int8_t>(static_cast<uint8_t>(byte) << unused) >> unused);
-  return tensor;
-}
-
 // Integers of the model's type in the one that they have in DRAM.
 Tensor narrowed(const Tensor &tensor, const TensorInfo &info) {
   Tensor result = host::castTensor(tensor, info.dtype);
@@ -53,7 +41,7 @@ Tensor narrowed(const Tensor &tensor, const TensorInfo &info) {
 Tensor boundTensor(const Tensor &tensor, const TensorInfo &info) {
   if (tensor.dtype == info.dtype)
     return tensor;
-  const Tensor given = asGiven(tensor, info);
+  const Tensor given = info.given ? storedAs(tensor, *info.given) : tensor;
   const bool isGiven = info.given && given.dtype == *info.given;
   if (info.scale && (host::isFloat(given.dtype) || isGiven))
     return quantizeTensor(isFloat(given.dtype) ? given : host::castTensor(given, DType::F32), info);

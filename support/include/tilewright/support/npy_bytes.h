@@ -1,4 +1,4 @@
-// The content of a `.npy` file.
+// The content of a `.npy` file, and what stands in one in the place of types that NumPy lacks.
 #pragma once
 
 #include "tilewright/support/npy.h"
@@ -8,5 +8,9 @@
 namespace tilewright {
 
 std::string npyBytes(const Tensor &tensor);
+
+// What a file held, as a tensor of `type`: of a type that NumPy lacks, files hold integers of its
+// width. Other types stay as they are.
+Tensor storedAs(Tensor tensor, DType type);
 
 } // namespace tilewright
