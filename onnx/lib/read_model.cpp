@@ -125,6 +125,8 @@ Attribute ModelReader::readAttribute(const Node &node, ::onnx::AttributeProto &p
   case Proto::TENSOR:
     return readTensor(proto.t(), {path_, node.describe()});
   case Proto::GRAPH:
+    if (!proto.has_g()) // which the schemas' check complains of
+      return UnsupportedAttribute{"a graph"};
     return std::make_shared<const Graph>(readGraph(*proto.mutable_g(), true));
   default:
     return UnsupportedAttribute{Proto::AttributeType_Name(proto.type())};
