@@ -7,9 +7,11 @@
 #include "tilewright/onnx/bind_constants.h"
 #include "tilewright/support/files.h"
 
+#include <array>
 #include <climits>
 #include <fmt/format.h>
 #include <random>
+#include <set>
 
 namespace tilewright {
 
@@ -108,7 +110,44 @@ private:
     return false;
   }
 
-  void divide() { parts_ = partition(options_.model, model_, {options_.shapes, {}}, refusals_); }
+  void divide() {
+    learnShapes();
+    parts_ = partition(options_.model, model_, {options_.shapes, {}}, refusals_);
+  }
+
+  // Exporters leave out what values inside are. Where host and accelerator meet it has to be known:
+  // it is what two different samples agree on, behind no operator that shapes its result by the
+  // data.
+  void learnShapes() {
+    if (std::exchange(hasShapes_, true))
+      return;
+    std::set<std::string> unknown;
+    for (const onnx::Node &node : model_.nodes) {
+      bool isUnknown = shapesByData(node);
+      for (const std::string &input : onnx::readsOf(node))
+        isUnknown |= unknown.count(input) > 0;
+      if (isUnknown)
+        unknown.insert(node.outputs.begin(), node.outputs.end());
+    }
+    try {
+      const auto first = valuesOf(randomInputs(), 0), second = valuesOf(randomInputs(), 1);
+      for (const auto &[name, value] : first) {
+        auto other = second.find(name);
+        if (unknown.count(name) || !value || other == second.end() || !other->second ||
+            other->second->shape != value->shape || other->second->dtype != value->dtype)
+          continue;
+        model_.declared.emplace(name, value->shape);
+        model_.types.emplace(name, value->dtype);
+      }
+    } catch (const UserError &e) { // random data need not be what the model can compute with
+    }
+  }
+
+  static bool shapesByData(const onnx::Node &node) {
+    constexpr std::array<std::string_view, 7> operators = {
+        "Compress", "If", "Loop", "NonMaxSuppression", "NonZero", "StringSplit", "Unique"};
+    return std::find(operators.begin(), operators.end(), node.op) != operators.end();
+  }
 
   CompileResult compileParts() {
     CompileResult whole;
@@ -204,15 +243,21 @@ private:
                        [&](auto &input) { return input.name == name; });
   }
 
+  // All values of the model on one sample, in floating point.
+  std::map<std::string, host::ConstantTensor> valuesOf(const CalibrationData &samples,
+                                                       int64_t index) const {
+    std::map<std::string, host::ConstantTensor> inputs;
+    for (const onnx::GraphValue &input : model_.inputs)
+      if (auto array = samples.arrays.find(input.name); array != samples.arrays.end())
+        inputs[input.name] = std::make_shared<const Tensor>(sample(array->second, index, input));
+    return host::runAll(model_, options_.model, inputs);
+  }
+
   // What earlier parts give on the samples, in floating point.
   void addComputed(const ModelPart &part, CalibrationData &data) const {
     const int64_t count = samples_.arrays.empty() ? 1 : samples_.arrays.begin()->second.shape.at(0);
     for (int64_t i = 0; i < count; ++i) {
-      std::map<std::string, host::ConstantTensor> inputs;
-      for (const onnx::GraphValue &input : model_.inputs)
-        if (auto array = samples_.arrays.find(input.name); array != samples_.arrays.end())
-          inputs[input.name] = std::make_shared<const Tensor>(sample(array->second, i, input));
-      const auto values = host::runAll(model_, options_.model, inputs);
+      const auto values = valuesOf(samples_, i);
       for (const onnx::GraphValue &input : part.model.inputs) {
         if (isInput(input.name))
           continue;
@@ -227,7 +272,7 @@ private:
     }
   }
 
-  // Standard normal numbers; zeros for inputs that are no float.
+  // Standard normal numbers; 0 and 1 for inputs that are no float.
   CalibrationData randomInputs() const {
     CalibrationData data;
     std::mt19937_64 random(options_.seed);
@@ -236,8 +281,9 @@ private:
       std::vector<int64_t> shape = border(input).shape;
       shape.insert(shape.begin(), randomSamples);
       Tensor array = makeTensor(DType::F32, std::move(shape));
-      if (host::isFloat(*input.dtype))
-        std::generate_n(array.data<float>(), array.elements(), [&] { return normal(random); });
+      const bool isFloat = host::isFloat(*input.dtype);
+      std::generate_n(array.data<float>(), array.elements(),
+                      [&] { return isFloat ? normal(random) : static_cast<float>(random() & 1); });
       data.arrays.emplace(input.name, std::move(array));
     }
     return data;
@@ -247,6 +293,7 @@ private:
   onnx::Model model_;
   Refusals refusals_;
   std::vector<ModelPart> parts_;
+  bool hasShapes_ = false;
   CalibrationData samples_; // of the whole model's inputs; empty until they are asked for
 };
 

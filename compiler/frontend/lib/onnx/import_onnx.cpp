@@ -357,9 +357,8 @@ void GraphImporter::surveyNode(const Model &model, const Node &node, mlir::Block
     auto declared = model.declared.find(output);
     auto type = model.types.find(output);
     if (declared != model.declared.end() && type != model.types.end() &&
-        type->second == DType::F32 && !llvm::is_contained(declared->second, dynamicDimension))
-      values_[output] = {
-          nullptr, body->addArgument(tosa_.floatType(declared->second), builder_.getUnknownLoc())};
+        !llvm::is_contained(declared->second, dynamicDimension))
+      addArgument(body, {output, "", type->second, declared->second});
   }
 }
 

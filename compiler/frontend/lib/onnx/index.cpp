@@ -75,7 +75,7 @@ std::array<int64_t, 3> parted(const Shape &shape, int64_t axis) {
 
 // Comparisons of every index with every position.
 void checkComparisons(NodeImporter &node, int64_t indices, int64_t length) {
-  constexpr int64_t most = int64_t(4) << 20;
+  constexpr int64_t most = int64_t(64) << 10;
   if (indices > most / length)
     node.refuse(fmt::format(
         "{} indices that depend on the data, of {} positions, are not supported", indices, length));
