@@ -163,6 +163,20 @@ TEST_F(ImportOnnx, FoldsShapeArithmeticAway) {
   EXPECT_TRUE(all<tosa::ConstOp>(module_->lookupSymbol<mlir::func::FuncOp>("main")).empty());
 }
 
+TEST_F(ImportOnnx, FoldsWhatOnlyTheHostComputes) {
+  ModelBuilder builder = ModelBuilder()
+                             .input("x", {3})
+                             .ints("c", {1, 0, 2, 0, 0, 3})
+                             .node("NonZero", {"c"}, {"where"}, "n")
+                             .node("Cast", {"where"}, {"f"}, "f");
+  builder.attribute("to", int64_t(1)).node("ReduceSum", {"f"}, {"sum"}, "s");
+  builder.attribute("keepdims", int64_t(0)).node("Add", {"x", "sum"}, {"y"}).output("y");
+  auto constants = all<tosa::ConstOp>(import(builder));
+  ASSERT_FALSE(constants.empty());
+  // At 0, 2 and 5.
+  EXPECT_EQ(*llvm::cast<mlir::DenseElementsAttr>(constants[0].getValues()).value_begin<float>(), 7);
+}
+
 TEST_F(ImportOnnx, TakesPadsThatNoWindowReachesAway) {
   ModelBuilder builder;
   builder.input("x", {1, 3, 8, 8}).floats("w", {4, 3, 3, 3}).node("Conv", {"x", "w"}, {"y"});

@@ -5,8 +5,11 @@
 #include "tilewright/compiler/tosa/tensor_attributes.h"
 
 #include "operators.h"
+#include "tilewright/host/execution.h"
+#include "tilewright/host/kernels.h"
 #include "tilewright/onnx/bind_constants.h"
 #include "tilewright/onnx/model.h"
+#include "tilewright/onnx/size_limits.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -47,6 +50,7 @@ private:
   Shape boundShape(const GraphValue &input) const;
   void checkDeclared(const Shape &declared, const Shape &shape, const std::string &subject) const;
   void checkDeclaredValues(const Model &model, const Node &node) const;
+  bool foldOnHost(const Node &node, int64_t opset, const SourceLocation &location);
   void importNode(const Node &node, int64_t opset);
   mlir::Value output(const GraphValue &declared);
   void addArgument(mlir::Block *body, const GraphValue &value);
@@ -179,10 +183,39 @@ Shape GraphImporter::boundShape(const GraphValue &input) const {
   return shape;
 }
 
+// What is known before the model runs of an operator that has no function of its own for it.
+bool GraphImporter::foldOnHost(const Node &node, int64_t opset, const SourceLocation &location) {
+  if (node.inputs.empty() || !host::findKernel(node.op, node.domain))
+    return false;
+  for (const auto &[name, attribute] : node.attributes)
+    if (std::holds_alternative<std::shared_ptr<const Graph>>(attribute))
+      return false;
+  std::vector<ConstantTensor> inputs;
+  for (const std::string &input : node.inputs) {
+    auto value = values_.find(input);
+    inputs.push_back(value == values_.end() ? nullptr : value->second.constant);
+    if (!input.empty() &&
+        (!inputs.back() || static_cast<int64_t>(inputs.back()->bytes.size()) > eagerFoldBytes))
+      return false;
+  }
+  const std::vector<ConstantTensor> results = host::run(node, opset, location, std::move(inputs));
+  for (size_t i = 0; i < results.size(); ++i)
+    if (!node.outputs[i].empty() && results[i]) {
+      if (static_cast<int64_t>(results[i]->bytes.size()) > maxFoldBytes)
+        throw Unsupported(location, fmt::format("a constant of shape {} arises, which is larger "
+                                                "than {} bytes",
+                                                formatShape(results[i]->shape), maxFoldBytes));
+      values_[node.outputs[i]] = {widened(results[i]), {}};
+    }
+  return true;
+}
+
 void GraphImporter::importNode(const Node &node, int64_t opset) {
   SourceLocation location{path_, 0, 0, node.describe()};
   tosa_.at(layerLocation(context_, node.name, node.op), location);
   const Operator *op = node.domain.empty() ? findOperator(node.op) : nullptr;
+  if (!op && foldOnHost(node, opset, location))
+    return;
   if (!op) {
     std::string domain =
         node.domain.empty() ? "" : fmt::format(" of domain '{}'", escape(node.domain));
@@ -200,7 +233,12 @@ void GraphImporter::importNode(const Node &node, int64_t opset) {
       fold = static_cast<int64_t>(constant->bytes.size()) <= eagerFoldBytes;
   }
   if (fold) {
-    op->fold(importer);
+    try {
+      op->fold(importer);
+    } catch (const Unsupported &) {
+      if (!foldOnHost(node, opset, location))
+        throw;
+    }
     for (const std::string &output : node.outputs)
       if (auto value = values_.find(output); value != values_.end() && value->second.constant)
         value->second.constant = widened(value->second.constant);
