@@ -65,6 +65,7 @@ DType Call::type(const std::string &attribute, DType fallback) const {
 }
 
 void Call::set(Tensor tensor, size_t output) {
+  checkSize(tensor.dtype, tensor.shape);
   set(std::make_shared<const Tensor>(std::move(tensor)), output);
 }
 
@@ -73,16 +74,19 @@ void Call::set(Value value, size_t output) {
     results_[output] = std::move(value);
 }
 
-Tensor Call::make(DType type, Shape shape) const {
-  int64_t size = byteSize(type);
-  for (int64_t dim : shape) {
+void Call::checkSize(DType type, const Shape &shape) const {
+  if (static_cast<int64_t>(shape.size()) > maxRank)
+    fail(fmt::format("a tensor of {} dimensions arises", shape.size()));
+  for (int64_t dim : shape)
     if (dim < 0)
       fail(fmt::format("a dimension of {} arises", dim));
-    if (dim > 0 && size > maxTensorBytes / dim)
-      fail(fmt::format("a tensor of shape {} arises, which is larger than {} bytes",
-                       formatShape(shape), maxTensorBytes));
-    size *= dim;
-  }
+  if (!fitsTensor(shape, byteSize(type)))
+    fail(fmt::format("a tensor of shape {} arises, which is larger than {} bytes",
+                     formatShape(shape), maxTensorBytes));
+}
+
+Tensor Call::make(DType type, Shape shape) const {
+  checkSize(type, shape);
   return makeTensor(type, std::move(shape));
 }
 

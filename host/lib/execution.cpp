@@ -29,10 +29,15 @@ private:
   const Scope *outer_;
 };
 
+// How often bodies may run in one run of a model: a loop may have no end, and loops stand in loops.
+constexpr int64_t mostBodies = int64_t(1) << 20;
+
 class GraphRun {
 public:
-  GraphRun(const onnx::Graph &graph, int64_t opset, const std::string &path, const Scope *outer)
-      : graph_(graph), opset_(opset), path_(path), scope_(outer) {
+  // `bodies` counts the bodies that were run so far.
+  GraphRun(const onnx::Graph &graph, int64_t opset, const std::string &path, const Scope *outer,
+           int64_t &bodies)
+      : graph_(graph), opset_(opset), path_(path), scope_(outer), bodies_(bodies) {
     for (const auto &[name, tensor] : graph.initializers)
       scope_.set(name, tensor);
   }
@@ -66,7 +71,9 @@ private:
     if (!kernel)
       throw UserError(location, fmt::format("operator {} is not supported", escape(node.op)));
     Call call(node, opset_, location, std::move(inputs),
-              [this](const onnx::Graph &body, const std::vector<Value> &arguments) {
+              [&](const onnx::Graph &body, const std::vector<Value> &arguments) {
+                if (++bodies_ > mostBodies)
+                  throw UserError(location, fmt::format("bodies ran {} times", mostBodies));
                 return runBody(body, arguments);
               });
     kernel->run(call);
@@ -77,7 +84,7 @@ private:
   }
 
   std::vector<Value> runBody(const onnx::Graph &body, const std::vector<Value> &arguments) {
-    GraphRun inner(body, opset_, path_, &scope_);
+    GraphRun inner(body, opset_, path_, &scope_, bodies_);
     for (size_t i = 0; i < body.inputs.size() && i < arguments.size(); ++i)
       inner.bind(body.inputs[i].name, arguments[i]);
     inner.run();
@@ -88,6 +95,7 @@ private:
   int64_t opset_;
   const std::string &path_;
   Scope scope_;
+  int64_t &bodies_;
 };
 
 void bindInputs(GraphRun &graph, const onnx::Model &model, const std::string &path,
@@ -132,7 +140,8 @@ std::vector<ConstantTensor> tensorsOf(const std::vector<Value> &values,
 
 std::vector<Value> runValues(const onnx::Model &model, const std::string &path,
                              const std::map<std::string, Value> &inputs) {
-  GraphRun graph(model, model.opset, path, nullptr);
+  int64_t bodies = 0;
+  GraphRun graph(model, model.opset, path, nullptr, bodies);
   bindInputs(graph, model, path, inputs);
   graph.run();
   return graph.outputs();
@@ -145,7 +154,8 @@ std::vector<ConstantTensor> run(const onnx::Model &model, const std::string &pat
 
 std::map<std::string, ConstantTensor> runAll(const onnx::Model &model, const std::string &path,
                                              const std::map<std::string, ConstantTensor> &inputs) {
-  GraphRun graph(model, model.opset, path, nullptr);
+  int64_t bodies = 0;
+  GraphRun graph(model, model.opset, path, nullptr, bodies);
   bindInputs(graph, model, path, {inputs.begin(), inputs.end()});
   graph.run();
   std::map<std::string, ConstantTensor> tensors;

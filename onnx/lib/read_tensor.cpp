@@ -144,20 +144,17 @@ ConstantTensor readTensor(const TensorProto &proto, const TensorSource &source) 
   if (proto.dims_size() > maxConstantRank)
     fail(source, fmt::format("the tensor has {} dimensions; at most {} are supported",
                              proto.dims_size(), maxConstantRank));
-  int64_t size = byteSize(*dtype);
   for (int64_t dim : proto.dims()) {
     if (dim < 0)
       fail(source, fmt::format("dimension {} is negative", dim));
-    if (dim != 0 && size > maxTensorBytes / dim)
-      fail(source, fmt::format("the tensor is larger than {} bytes", maxTensorBytes));
-    size *= dim;
     tensor->shape.push_back(dim);
   }
+  if (!fitsTensor(tensor->shape, byteSize(*dtype)))
+    fail(source, fmt::format("the tensor is larger than {} bytes", maxTensorBytes));
 
   const int64_t count = tensor->elements();
   const int bits = packedBits(*dtype);
-  if (bits < 8)
-    size = (count * bits + 7) / 8;
+  const int64_t size = (count * bits + 7) / 8;
   if (proto.data_location() == TensorProto::EXTERNAL) {
     ExternalData location;
     for (const auto &entry : proto.external_data())

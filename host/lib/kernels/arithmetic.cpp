@@ -154,33 +154,40 @@ void max(Call &call) {
                     call.input(0).dtype));
 }
 
-void bitShift(Call &call) {
-  const bool isLeft = call.choice("direction", {"LEFT", "RIGHT"}) == "LEFT";
-  const auto shift = [isLeft](auto a, auto b) -> uint64_t {
-    const auto value = static_cast<uint64_t>(a), by = static_cast<uint64_t>(b);
-    if (by >= 64)
-      return 0;
-    return isLeft ? value << by : value >> by;
+// f(a, b) of the bits of integers; of int64 they are those of uint64.
+template <typename F> void mapBits(Call &call, F f) {
+  const DType type = call.input(0).dtype, wide = wideType(type);
+  if (isFloat(type))
+    call.fail("it is of integers");
+  const Shape shape = commonShape(call, 0, 2);
+  const ConstantTensor x = widened(call.shared(0), wide), y = widened(call.shared(1), wide);
+  Tensor result = call.make(wide, shape);
+  const auto map = [&](auto zero) {
+    using T = decltype(zero);
+    mapPairs<T, T>(*x, *y, shape, result.data<T>(), f);
   };
-  call.set(mapPairs(call, 0, 1, shift));
+  wide == DType::I32 ? map(uint32_t()) : map(uint64_t());
+  call.set(narrowed(std::move(result), type));
 }
 
-template <typename F> void bitwise(Call &call, F f) {
-  call.set(mapPairs(call, 0, 1, [f](auto a, auto b) {
-    return f(static_cast<int64_t>(a), static_cast<int64_t>(b));
-  }));
+void bitShift(Call &call) {
+  const bool isLeft = call.choice("direction", {"LEFT", "RIGHT"}) == "LEFT";
+  mapBits(call, [isLeft](auto a, auto b) {
+    const uint64_t value = a;
+    return b >= 64 ? 0 : isLeft ? value << b : value >> b;
+  });
 }
 
 void bitwiseAnd(Call &call) {
-  bitwise(call, [](int64_t a, int64_t b) { return a & b; });
+  mapBits(call, [](auto a, auto b) { return a & b; });
 }
 
 void bitwiseOr(Call &call) {
-  bitwise(call, [](int64_t a, int64_t b) { return a | b; });
+  mapBits(call, [](auto a, auto b) { return a | b; });
 }
 
 void bitwiseXor(Call &call) {
-  bitwise(call, [](int64_t a, int64_t b) { return a ^ b; });
+  mapBits(call, [](auto a, auto b) { return a ^ b; });
 }
 
 void bitwiseNot(Call &call) {

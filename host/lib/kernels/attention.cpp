@@ -4,7 +4,6 @@
 #include "softmax_row.h"
 
 #include <cmath>
-#include <cstring>
 
 namespace tilewright::host {
 
@@ -40,8 +39,8 @@ Tensor appended(const Call &call, size_t past, Tensor next) {
   const int64_t first = before.shape[2] * width, second = next.shape[2] * width;
   for (int64_t i = 0; i < rows; ++i) {
     char *to = all.bytes.data() + i * (first + second);
-    std::memcpy(to, before.bytes.data() + i * first, first);
-    std::memcpy(to + first, next.bytes.data() + i * second, second);
+    std::copy_n(before.bytes.data() + i * first, first, to);
+    std::copy_n(next.bytes.data() + i * second, second, to + first);
   }
   return all;
 }

@@ -8,9 +8,10 @@ namespace tilewright::host {
 
 namespace {
 
-template <typename F> void compare(Call &call, F f) {
+// f(a, b) of inputs `a` and `b`.
+template <typename F> void compare(Call &call, size_t a, size_t b, F f) {
   const DType wide = wideType(call.input(0).dtype);
-  const ConstantTensor x = widened(call.shared(0), wide), y = widened(call.shared(1), wide);
+  const ConstantTensor x = widened(call.shared(a), wide), y = widened(call.shared(b), wide);
   Tensor result = call.make(DType::Bool, commonShape(call, 0, 2));
   withWide(wide, [&](auto zero) {
     using T = decltype(zero);
@@ -19,29 +20,39 @@ template <typename F> void compare(Call &call, F f) {
   call.set(std::move(result));
 }
 
+// Named, so that each is compiled once.
+struct Above {
+  template <typename T> bool operator()(T a, T b) const { return a > b; }
+};
+struct NotBelow {
+  template <typename T> bool operator()(T a, T b) const { return a >= b; }
+};
+
 void equal(Call &call) {
-  compare(call, [](auto a, auto b) { return a == b; });
+  compare(call, 0, 1, [](auto a, auto b) { return a == b; });
 }
-void greater(Call &call) {
-  compare(call, [](auto a, auto b) { return a > b; });
+void greater(Call &call) { compare(call, 0, 1, Above()); }
+void greaterOrEqual(Call &call) { compare(call, 0, 1, NotBelow()); }
+void less(Call &call) { compare(call, 1, 0, Above()); }
+void lessOrEqual(Call &call) { compare(call, 1, 0, NotBelow()); }
+
+// f(a, b) of bools.
+template <typename F> void combine(Call &call, F f) {
+  const ConstantTensor x = widened(call.shared(0), DType::Bool),
+                       y = widened(call.shared(1), DType::Bool);
+  Tensor result = call.make(DType::Bool, commonShape(call, 0, 2));
+  mapPairs<uint8_t, bool>(*x, *y, result.shape, result.data<bool>(), f);
+  call.set(std::move(result));
 }
-void greaterOrEqual(Call &call) {
-  compare(call, [](auto a, auto b) { return a >= b; });
-}
-void less(Call &call) {
-  compare(call, [](auto a, auto b) { return a < b; });
-}
-void lessOrEqual(Call &call) {
-  compare(call, [](auto a, auto b) { return a <= b; });
-}
+
 void logicalAnd(Call &call) {
-  compare(call, [](auto a, auto b) { return a != 0 && b != 0; });
+  combine(call, [](uint8_t a, uint8_t b) { return (a & b) != 0; });
 }
 void logicalOr(Call &call) {
-  compare(call, [](auto a, auto b) { return a != 0 || b != 0; });
+  combine(call, [](uint8_t a, uint8_t b) { return (a | b) != 0; });
 }
 void logicalXor(Call &call) {
-  compare(call, [](auto a, auto b) { return (a != 0) != (b != 0); });
+  combine(call, [](uint8_t a, uint8_t b) { return a != b; });
 }
 
 // A bool for each element of a tensor, by its value as a double.

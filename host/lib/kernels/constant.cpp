@@ -3,7 +3,6 @@
 #include "tilewright/host/kernels.h"
 
 #include <cmath>
-#include <cstring>
 #include <fmt/format.h>
 
 namespace tilewright::host {
@@ -43,9 +42,8 @@ void constantOfShape(Call &call) {
     call.fail("attribute 'value' should hold one element");
   const DType type = value ? value->dtype : DType::F32;
   Tensor result = call.make(type, call.integers(0, "shape"));
-  const int64_t width = byteSize(type);
-  for (int64_t i = 0, count = value ? result.elements() : 0; i < count; ++i)
-    std::memcpy(result.bytes.data() + i * width, value->bytes.data(), width);
+  if (value)
+    stridedFill(result, *value, 0, Shape(result.shape.size(), 0));
   call.set(std::move(result));
 }
 

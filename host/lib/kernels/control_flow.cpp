@@ -59,7 +59,7 @@ public:
     if (!parts_.empty() && (part->shape != parts_[0]->shape || part->dtype != parts_[0]->dtype))
       call.fail(fmt::format("its body leaves parts of the shapes {} and {}",
                             formatShape(parts_[0]->shape), formatShape(part->shape)));
-    bytes_ += std::max<int64_t>(static_cast<int64_t>(part->bytes.size()), 1);
+    bytes_ += static_cast<int64_t>(part->bytes.size()) + partOverhead;
     if (bytes_ > maxTensorBytes)
       call.fail(fmt::format("its body leaves more than {} bytes", maxTensorBytes));
     parts_.push_back(part);

@@ -80,8 +80,9 @@ template <typename T> void convolve(const Convolution &convolution, const T *x, 
   const int64_t depth = convolution.channels * windows.kernelSize();
   if (outputs == 0 || depth == 0)
     return;
-  // Tiles of windows, whose columns stay in the cache.
-  const int64_t tile = std::clamp<int64_t>((int64_t(1) << 17) / depth / 16 * 16, 16, 1024);
+  // Tiles of windows, whose columns stay in the cache; of enormous kernels they are memory to save.
+  const int64_t least = depth < int64_t(1) << 22 ? 16 : 1;
+  const int64_t tile = std::clamp<int64_t>((int64_t(1) << 17) / depth / 16 * 16, least, 1024);
   const int64_t tiles = (outputs + tile - 1) / tile;
   const bool direct = windows.kernelSize() == 1 && inputs == outputs &&
                       windows.strides == Triple{1, 1, 1} && windows.before == Triple{};
@@ -171,6 +172,8 @@ Windows transposedWindows(const Call &call, const Shape &from, const Shape &kern
       // As much is cut off as leaves this size.
       windows.image[d] =
           given.empty() ? windows.outputs[d] * windows.strides[d] : given[given.size() - rank + i];
+      if (windows.image[d] < 0 || windows.image[d] > maxTensorBytes)
+        call.fail(fmt::format("a result of {} elements along a dimension", windows.image[d]));
       const int64_t cut = std::max<int64_t>(full - windows.image[d], 0);
       before = autoPad == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
     }

@@ -130,6 +130,9 @@ public:
     targets = list("leaf_targetids");
     roots = list("tree_roots");
     modes = numbers("nodes_modes");
+    for (double mode : modes)
+      if (!(mode >= 0 && mode <= member))
+        call.fail(fmt::format("the mode {} of a node is unknown", mode));
     splits = numbers("nodes_splits");
     weights = numbers("leaf_weights");
     missing = call.integers("nodes_missing_value_tracks_true", {});

@@ -1,4 +1,5 @@
 // Products of matrices, and what is made of such products.
+#include "../with_elements.h"
 #include "products.h"
 #include "tilewright/host/kernels.h"
 #include "typed.h"
@@ -47,7 +48,7 @@ void gemm(Call &call) {
       if constexpr (std::is_integral_v<T>) // of integers the factor acts on the number, not its
                                            // bits
         return factor == 1 ? value
-                           : static_cast<T>(static_cast<int64_t>(
+                           : static_cast<T>(converted<int64_t>(
                                  static_cast<double>(static_cast<int64_t>(value)) * factor));
       else
         return factor == 1 ? value : value * static_cast<T>(factor);
@@ -100,7 +101,7 @@ void matMul(Call &call) {
     T *target = y.data();
     if (flat)
       multiplyAddShared(elementCount(outerA) * m, n, k, left.data(), k, right.data(), n, target, n);
-    forEachIndex(flat ? Shape{0} : *outer, [&](const Shape &index) {
+    forEachIndex(flat || elementCount(y.shape()) == 0 ? Shape{0} : *outer, [&](const Shape &index) {
       int64_t atA = 0, atB = 0;
       for (size_t d = 0; d < index.size(); ++d) {
         atA += index[d] * stridesA[d];
@@ -238,8 +239,8 @@ void einsum(Call &call) {
   }
   double products = 1;
   for (const auto &[dim, size] : sizes)
-    products *= static_cast<double>(size);
-  if (products > 1e15)
+    products *= static_cast<double>(std::max<int64_t>(size, 1));
+  if (products > 1e13)
     call.fail(fmt::format("{} products would have to be summed", products));
   withProducts(call.input(0).dtype, [&](auto zero) {
     using T = decltype(zero);

@@ -54,13 +54,14 @@ struct Norm {
   double end(double) const { return p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p); }
 };
 
-// Elements of the window within the image and its pads.
-int64_t paddedCount(const Windows &windows, const Triple &window) {
-  int64_t count = 1;
+// Elements of the window within the image and its pads: of large kernels more than an int64 counts.
+double paddedCount(const Windows &windows, const Triple &window) {
+  double count = 1;
   for (size_t d = 0; d < 3; ++d) {
     const int64_t left = windows.image[d] + windows.after[d] - windows.at(d, window[d], 0);
     const int64_t step = windows.dilations[d];
-    count *= std::clamp<int64_t>((left + step - 1) / step, 0, windows.kernel[d]);
+    count *=
+        static_cast<double>(std::clamp<int64_t>((left + step - 1) / step, 0, windows.kernel[d]));
   }
   return count;
 }
@@ -81,9 +82,8 @@ void pool(Call &call, const Windows &windows, const Pool &empty, bool countsPads
                       pool.add(static_cast<double>(each));
                       ++count;
                     });
-                    if (countsPads)
-                      count = paddedCount(windows, window);
-                    target[i] = static_cast<T>(pool.end(static_cast<double>(count)));
+                    target[i] = static_cast<T>(pool.end(countsPads ? paddedCount(windows, window)
+                                                                   : static_cast<double>(count)));
                   });
     call.set(y.take());
   });

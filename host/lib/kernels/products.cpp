@@ -77,6 +77,8 @@ void multiplyAdd(int64_t m, int64_t n, int64_t k, const T *a, int64_t strideA, c
 template <typename T>
 void multiplyAddShared(int64_t m, int64_t n, int64_t k, const T *a, int64_t strideA, const T *b,
                        int64_t strideB, T *c, int64_t strideC) {
+  if (m == 0 || n == 0 || k == 0) // there may be no memory to step through
+    return;
   // Pieces of the wider side.
   constexpr int64_t piece = 8 * columns;
   const bool across = n >= m;

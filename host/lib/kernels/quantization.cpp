@@ -102,7 +102,7 @@ void dynamicQuantizeLinear(Call &call) {
   }
   Tensor scaleTensor = call.make(DType::F32, {}), zeroTensor = call.make(DType::U8, {});
   setFloat(scaleTensor, 0, scale);
-  setInteger(zeroTensor, 0, static_cast<int64_t>(zero));
+  setInteger(zeroTensor, 0, std::isnan(zero) ? 0 : static_cast<int64_t>(zero));
   call.set(std::move(result));
   call.set(std::move(scaleTensor), 1);
   call.set(std::move(zeroTensor), 2);

@@ -151,6 +151,8 @@ template <typename T> struct Direction {
   // columns [first, last) of the gates += states * weights
   void addStates(const Sizes &sizes, const std::vector<T> &states, int64_t first, int64_t last) {
     const int64_t width = sizes.gates * sizes.hidden;
+    if (gates.empty())
+      return;
     multiplyAddShared(sizes.batch, last - first, sizes.hidden, states.data(), sizes.hidden,
                       static_cast<const T *>(weights.data() + first), width, gates.data() + first,
                       width);

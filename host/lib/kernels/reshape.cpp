@@ -10,8 +10,10 @@ namespace tilewright::host {
 namespace {
 
 void reshape(Call &call) {
-  Shape shape = *listAt(call, 1, "shape");
+  Shape shape = neededListAt(call, 1, "shape");
   const Shape &from = call.shape(0);
+  if (static_cast<int64_t>(shape.size()) > maxRank)
+    call.fail(fmt::format("its shape has {} dimensions", shape.size()));
   const bool allowZero = call.flag("allowzero", false);
   int64_t known = 1, unknown = -1;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -62,7 +64,9 @@ void squeeze(Call &call) {
 }
 
 void unsqueeze(Call &call) {
-  std::vector<int64_t> axes = *listAt(call, 1, "axes");
+  std::vector<int64_t> axes = neededListAt(call, 1, "axes");
+  if (static_cast<int64_t>(axes.size()) > maxRank)
+    call.fail(fmt::format("{} dimensions are added", axes.size()));
   axes = call.axes(axes, call.rank(0) + static_cast<int64_t>(axes.size()));
   Shape shape = call.shape(0);
   for (int64_t axis : axes)

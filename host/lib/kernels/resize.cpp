@@ -25,6 +25,9 @@ struct Axis {
   double scale, roiStart, roiEnd;
 };
 
+// Each element of a dimension that changes has weights of its own, which take more than it does.
+constexpr int64_t longest = int64_t(1) << 24;
+
 // Where along the dimension element `i` of the result lies.
 double position(const Options &options, const Axis &axis, int64_t i) {
   const double x = static_cast<double>(i), from = static_cast<double>(axis.from);
@@ -149,7 +152,7 @@ void setNearest(Tensor &tensor, int64_t index, double value) {
   const double half = std::ldexp(1, bits - 1);
   const double low = isSigned(tensor.dtype) ? -half : 0;
   const double high = isSigned(tensor.dtype) ? half - 1 : 2 * half - 1;
-  const double rounded = std::nearbyint(std::clamp(value, low, high));
+  const double rounded = std::isnan(value) ? 0 : std::nearbyint(std::clamp(value, low, high));
   if (rounded >= std::ldexp(1, 63)) // uint64, and of int64 what rounds to 2^63
     return setInteger(tensor, index,
                       isSigned(tensor.dtype) ? INT64_MAX
@@ -201,6 +204,8 @@ Tensor resized(const Call &call, const Options &options, const std::vector<Axis>
       call.fail("a dimension without elements is resized");
     if (axis.scale == 1 && axis.to == axis.from && options.coordinates[0] != 't') // tf_...
       continue;
+    if (axis.to > longest)
+      call.fail(fmt::format("a dimension is resized to {} elements", axis.to));
     axes.push_back(axis);
     std::vector<Weights> &each = weights.emplace_back();
     for (int64_t i = 0; i < axis.to; ++i)

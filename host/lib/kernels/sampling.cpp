@@ -214,7 +214,7 @@ void roiAlign(Call &call) {
                           formatShape(call.shape(1)), formatShape(from)));
   const Numbers<double> x(call.input(0)), regions(call.input(1));
   Results<double> y(call, call.input(0).dtype, {count, from[1], rows, columns});
-  for (int64_t n = 0; n < count; ++n) {
+  for (int64_t n = 0; n < count && from[1] > 0; ++n) {
     const int64_t batch = checkedIndex(call, batches[n], from[0]);
     auto edge = [&](int64_t i) { return regions[n * 4 + i] * scale - (half ? 0.5 : 0); };
     double high = edge(3) - edge(1), wide = edge(2) - edge(0);
@@ -273,7 +273,8 @@ void maxRoiPool(Call &call) {
   for (int64_t n = 0; n < count; ++n) {
     const int64_t batch = checkedIndex(call, integerAt(call.input(1), n * 5), from[0]);
     auto edge = [&](int64_t i) {
-      return std::clamp(std::round(regions[n * 5 + i] * scale), -1e9, 1e9);
+      const double at = std::round(regions[n * 5 + i] * scale);
+      return std::isnan(at) ? 0 : std::clamp(at, -1e9, 1e9);
     };
     // The elements of part `i` of `parts`.
     auto bounds = [](double start, double end, int64_t i, int64_t parts, int64_t size) {
@@ -311,8 +312,9 @@ void deformConv(Call &call) {
   const int64_t parts = call.integer("offset_group", 1); // each with its own offsets
   const Shape &offsets = call.shape(2);
   const Shape expected = windows.outputShape(batch, 0);
-  if (parts < 1 || channels % parts || offsets.size() != 4 || offsets[1] != parts * taps * 2 ||
-      offsets[0] != batch || !std::equal(offsets.begin() + 2, offsets.end(), expected.begin() + 2))
+  if (parts < 1 || parts > std::max<int64_t>(channels, 1) || channels % parts ||
+      offsets.size() != 4 || offsets[1] != parts * taps * 2 || offsets[0] != batch ||
+      !std::equal(offsets.begin() + 2, offsets.end(), expected.begin() + 2))
     call.fail(fmt::format("offsets of shape {} for {} groups", formatShape(offsets), parts));
   const bool masked = call.has(4);
   Shape maskShape = offsets;

@@ -44,6 +44,8 @@ void sequenceErase(Call &call) {
 void sequenceInsert(Call &call) {
   Sequence sequence = call.sequence(0);
   const int64_t size = static_cast<int64_t>(sequence.size());
+  if (size >= 1 << 16) // each insertion copies the sequence, and loops insert
+    call.fail(fmt::format("a sequence of {} elements grows", size));
   int64_t position = call.has(2) ? call.integerScalar(2, "position") : size;
   if (position != size)
     position = checkedIndex(call, position, size);
@@ -77,12 +79,16 @@ void splitToSequence(Call &call) {
     const int64_t each = call.has(1) ? call.integerScalar(1, "split") : 1;
     if (each < 1)
       call.fail(fmt::format("parts of {} elements", each));
+    if (size / each > maxTensorBytes / partOverhead)
+      call.fail(fmt::format("{} parts are too many", size / each));
     for (int64_t start = 0; start < size; start += std::min(each, size - start))
       sizes.push_back(std::min(each, size - start));
   }
   Sequence parts;
   const Shape strides = rowMajorStrides(source.shape);
   int64_t start = 0;
+  if (static_cast<int64_t>(sizes.size()) > maxTensorBytes / partOverhead)
+    call.fail(fmt::format("{} parts are too many", sizes.size()));
   for (int64_t each : sizes) {
     if (each < 0 || each > size - start)
       call.fail(fmt::format("a part of {} elements is none of {}", each, size));

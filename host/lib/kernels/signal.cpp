@@ -88,6 +88,14 @@ private:
 int64_t checkedLength(const Call &call, int64_t length) {
   if (length < 1 || length > 1 << 26)
     call.fail(fmt::format("a transform of {} numbers", length));
+  // It takes as many steps for each number as the largest prime factor.
+  int64_t rest = length;
+  for (int64_t factor = 2; factor * factor <= rest; ++factor)
+    while (rest % factor == 0 && rest > factor)
+      rest /= factor;
+  if (length * rest > int64_t(1) << 32)
+    call.fail(
+        fmt::format("a transform of {} numbers, which has the prime factor {}", length, rest));
   return length;
 }
 

@@ -30,7 +30,7 @@ void concat(Call &call) {
   const int64_t outer = countBetween(shape, 0, axis);
   const int64_t inner = countBetween(shape, axis + 1, shape.size()) * byteSize(first.dtype);
   char *start = result.bytes.data();
-  for (size_t i = 0; i < call.inputCount(); ++i) {
+  for (size_t i = 0; i < call.inputCount() && !result.bytes.empty(); ++i) {
     const int64_t block = call.shape(i)[axis] * inner;
     for (int64_t j = 0; j < outer && block; ++j)
       std::memcpy(start + j * shape[axis] * inner, call.input(i).bytes.data() + j * block, block);
@@ -67,7 +67,8 @@ void split(Call &call) {
 }
 
 void slice(Call &call) {
-  const std::vector<int64_t> starts = *listAt(call, 1, "starts"), ends = *listAt(call, 2, "ends");
+  const std::vector<int64_t> starts = neededListAt(call, 1, "starts"),
+                             ends = neededListAt(call, 2, "ends");
   std::vector<int64_t> axes(starts.size()), steps(starts.size(), 1);
   std::iota(axes.begin(), axes.end(), 0);
   axes = listAt(call, 3, "axes").value_or(axes);
@@ -97,6 +98,19 @@ void slice(Call &call) {
 // For each dimension of a result, which index of the source each of its indices takes; -1: none,
 // the element stays as it is.
 using IndexMaps = std::vector<std::vector<int64_t>>;
+
+// Calls from(d, i) for all indices i of the dimensions d of `shape`.
+template <typename From> IndexMaps mapsOf(const Call &call, const Shape &shape, From from) {
+  IndexMaps maps(shape.size());
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] > int64_t(1) << 28) // the maps are to take no more than a tensor
+      call.fail(fmt::format("a dimension of {} arises", shape[d]));
+    maps[d].reserve(shape[d]);
+    for (int64_t i = 0; i < shape[d]; ++i)
+      maps[d].push_back(from(d, i));
+  }
+  return maps;
+}
 
 void mappedFill(Tensor &result, const Tensor &source, const IndexMaps &maps) {
   const Shape strides = rowMajorStrides(source.shape);
@@ -136,7 +150,7 @@ int64_t paddedIndex(const std::string &mode, int64_t at, int64_t size) {
 
 void pad(Call &call) {
   const std::string mode = call.choice("mode", {"constant", "reflect", "edge", "wrap"});
-  const std::vector<int64_t> pads = *listAt(call, 1, "pads");
+  const std::vector<int64_t> pads = neededListAt(call, 1, "pads");
   std::vector<int64_t> axes(call.rank(0));
   std::iota(axes.begin(), axes.end(), 0);
   if (call.has(3))
@@ -159,12 +173,10 @@ void pad(Call &call) {
       call.fail("a dimension without elements is padded");
   }
   Tensor result = call.make(source.dtype, shape);
-  IndexMaps maps(shape.size());
-  for (size_t d = 0; d < shape.size(); ++d)
-    for (int64_t i = 0; i < shape[d]; ++i) {
-      const int64_t from = paddedIndex(mode, i - starts[d], lefts[d]);
-      maps[d].push_back(from < 0 ? -1 : from + skips[d]);
-    }
+  const IndexMaps maps = mapsOf(call, shape, [&](size_t d, int64_t i) {
+    const int64_t from = paddedIndex(mode, i - starts[d], lefts[d]);
+    return from < 0 ? -1 : from + skips[d];
+  });
   if (call.has(2) || call.hasAttribute("value")) {
     Tensor value = makeTensor(DType::F32, {});
     value.data<float>()[0] = call.number("value", 0);
@@ -188,13 +200,11 @@ void centerCropPad(Call &call) {
   for (size_t i = 0; i < axes.size(); ++i)
     shape[call.axis(axes[i], call.rank(0))] = sizes[i];
   Tensor result = call.make(call.input(0).dtype, shape);
-  IndexMaps maps(shape.size());
-  for (size_t d = 0; d < shape.size(); ++d) {
+  const IndexMaps maps = mapsOf(call, shape, [&](size_t d, int64_t i) {
     const int64_t old = call.shape(0)[d], wider = shape[d] - old;
     const int64_t start = wider < 0 ? -wider / 2 : -(wider / 2); // in the source
-    for (int64_t i = 0; i < shape[d]; ++i)
-      maps[d].push_back(paddedIndex("constant", i + start, old));
-  }
+    return paddedIndex("constant", i + start, old);
+  });
   mappedFill(result, call.input(0), maps);
   call.set(std::move(result));
 }
@@ -223,7 +233,7 @@ void reverseSequence(Call &call) {
   const int64_t time = call.integer("time_axis", 0), batch = call.integer("batch_axis", 1);
   const std::vector<int64_t> lengths = call.integers(1, "sequence_lens");
   const Shape &shape = call.shape(0);
-  if (time + batch != 1 || time < 0 || time > 1)
+  if (std::min(time, batch) != 0 || std::max(time, batch) != 1)
     call.fail(fmt::format("the axes of time and batch are {} and {}", time, batch));
   if (static_cast<int64_t>(lengths.size()) != shape[batch])
     call.fail(fmt::format("{} lengths for a batch of {}", lengths.size(), shape[batch]));

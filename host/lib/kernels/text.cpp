@@ -1,6 +1,7 @@
 // Counts of sequences in texts of numbers.
 #include "tilewright/host/elements.h"
 #include "tilewright/host/kernels.h"
+#include "tilewright/support/shape.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -37,8 +38,8 @@ public:
       call.fail(fmt::format("its pool has {} sequences, and there are {} indices and {} weights",
                             id, positions.size(), weights.size()));
     for (int64_t position : positions)
-      if (position < 0)
-        call.fail(fmt::format("index {} is negative", position));
+      if (position < 0 || position > maxTensorBytes)
+        call.fail(fmt::format("index {} is negative or too large", position));
   }
 
   int64_t longest() const { return static_cast<int64_t>(starts_.size()) - 1; }

@@ -38,6 +38,9 @@ template <typename T> bool holds(DType type) {
   return type == (std::is_same_v<T, double> ? DType::F64 : DType::F32);
 }
 
+// About what a tensor takes beside its elements, where there may be many small ones.
+constexpr int64_t partOverhead = 256;
+
 // What is read: the tensor's own elements where they are of type T, else a converted copy.
 template <typename T> class Numbers {
 public:
@@ -121,7 +124,7 @@ inline int64_t checkedIndex(const Call &call, int64_t index, int64_t size) {
   return index < 0 ? index + size : index;
 }
 
-inline void checkRank(const Call &call, size_t input, int64_t lowest, int64_t highest = 64) {
+inline void checkRank(const Call &call, size_t input, int64_t lowest, int64_t highest = maxRank) {
   if (call.rank(input) < lowest || call.rank(input) > highest)
     call.fail("input " + std::to_string(input) + " has " + std::to_string(call.rank(input)) +
               " dimensions");
@@ -141,6 +144,14 @@ inline std::optional<std::vector<int64_t>> listAt(const Call &call, size_t input
   if (call.hasAttribute(name))
     return call.integers(name, {});
   return std::nullopt;
+}
+
+// One that must be there: an optional without a value is taken for a missing input.
+inline std::vector<int64_t> neededListAt(const Call &call, size_t input, const char *name) {
+  std::optional<std::vector<int64_t>> list = listAt(call, input, name);
+  if (!list)
+    call.fail("it has no " + std::string(name));
+  return *list;
 }
 
 // As `Tensor stridedCopy`, for shapes that come from a file.

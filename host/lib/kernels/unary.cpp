@@ -101,7 +101,7 @@ void sign(Call &call) {
 // A bound of Clip in type T; `fallback` when it is left out.
 template <typename T> T bound(const Call &call, size_t at, const char *name, T fallback) {
   if (call.hasAttribute(name))
-    return static_cast<T>(call.number(name, 0));
+    return converted<T>(call.number(name, 0));
   if (!call.has(at))
     return fallback;
   call.scalar(at, name); // one number

@@ -17,6 +17,9 @@ using onnx::Value;
 using RunBody =
     std::function<std::vector<Value>(const onnx::Graph &body, const std::vector<Value> &inputs)>;
 
+// Dimensions of a tensor that a node may have; those of models have few.
+constexpr int64_t maxRank = 64;
+
 class Call : public onnx::NodeView {
 public:
   // `inputs` are null where an optional one is left out.
@@ -48,7 +51,8 @@ public:
   void set(Tensor tensor, size_t output = 0);
   void set(ConstantTensor tensor, size_t output = 0) { set(Value(std::move(tensor)), output); }
   void set(Value value, size_t output = 0);
-  // Zeros, to be filled. Fails when it would take more than maxTensorBytes.
+  // Zeros, to be filled. Fails when it would take more than maxTensorBytes or has more than maxRank
+  // dimensions.
   Tensor make(DType type, Shape shape) const;
 
   std::vector<Value> run(const onnx::Graph &body, const std::vector<Value> &inputs) const {
@@ -59,6 +63,8 @@ public:
   std::vector<Value> takeResults() { return std::move(results_); }
 
 private:
+  void checkSize(DType type, const Shape &shape) const;
+
   std::vector<Value> inputs_, results_;
   RunBody runBody_;
 };

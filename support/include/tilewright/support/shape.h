@@ -23,6 +23,17 @@ template <typename Sizes> int64_t elementCount(const Sizes &shape) {
   return count;
 }
 
+// Whether a tensor of these sizes is at most maxTensorBytes large. A size of 0 counts as 1: what is
+// computed from the others must not overflow either.
+template <typename Sizes> bool fitsTensor(const Sizes &shape, int64_t elementBytes) {
+  for (int64_t dim : shape) {
+    if (dim > 0 && elementBytes > maxTensorBytes / dim)
+      return false;
+    elementBytes *= std::max<int64_t>(dim, 1);
+  }
+  return true;
+}
+
 // "1x3x48x192"; "scalar"
 template <typename Sizes> std::string formatShape(const Sizes &shape) {
   std::string text;
