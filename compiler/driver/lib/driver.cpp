@@ -191,7 +191,7 @@ private:
     } else {
       data = readCalibration(options_.calibration);
     }
-    module_ = refusable([&] {
+    module_ = ofModel([&] {
       return quantize(*module_, data, quantization, &result_.quantization, options_.times,
                       &standard_);
     });
@@ -297,15 +297,20 @@ private:
   template <typename Work> auto ofModel(Work work) -> decltype(work()) {
     try {
       return work();
+    } catch (const Unsupported &error) {
+      throw Unsupported(ofModel(error.location()), error.message(), error.fix());
     } catch (const UserError &error) {
-      SourceLocation location = error.location();
-      if (location.file.empty())
-        location.file = options_.model;
-      throw UserError(location, error.message(), error.fix());
+      throw UserError(ofModel(error.location()), error.message(), error.fix());
     }
   }
 
-  // The same of a model that is right, and that the accelerator cannot compute.
+  SourceLocation ofModel(SourceLocation location) const {
+    if (location.file.empty())
+      location.file = options_.model;
+    return location;
+  }
+
+  // The same of a model that is right: what is wrong with a node is that it has no kernel.
   template <typename Work> auto refusable(Work work) -> decltype(work()) {
     try {
       return ofModel(work);

@@ -41,11 +41,11 @@ public:
       std::set<std::string> onHost;
       for (const auto &[name, reason] : refusals_)
         onHost.insert(name);
-      places_ = surveyOnnx(path_, model_, options_, onHost);
+      placed_ = surveyOnnx(path_, model_, options_, onHost);
       setLevels();
     } while (refuseMore());
     std::set<int> levels;
-    for (size_t i = 0; i < places_.size(); ++i)
+    for (size_t i = 0; i < placed_.size(); ++i)
       if (isPlaced(i))
         levels.insert(levels_[i]);
     // What is known before the model runs is the accelerator's, unless there is none.
@@ -58,7 +58,7 @@ public:
   }
 
 private:
-  bool isPlaced(size_t node) const { return places_[node].isNeeded && !places_[node].isConstant; }
+  bool isPlaced(size_t node) const { return placed_[node].isNeeded && !placed_[node].isConstant; }
   std::optional<size_t> producerOf(const std::string &value) const {
     auto found = producers_.find(value);
     return found == producers_.end() ? std::nullopt : std::optional<size_t>(found->second);
@@ -72,7 +72,7 @@ private:
       for (const std::string &input : readsOf(model_.nodes[i]))
         if (auto producer = producerOf(input); producer && isPlaced(*producer))
           level = std::max(level, levels_[*producer]);
-      const int parity = places_[i].onAccelerator ? 0 : 1;
+      const int parity = placed_[i].onAccelerator ? 0 : 1;
       levels_[i] = level + (level % 2 != parity);
     }
   }
@@ -88,14 +88,14 @@ private:
     for (size_t i = 0; i < model_.nodes.size(); ++i) {
       if (!isPlaced(i))
         continue;
-      if (places_[i].onAccelerator) {
+      if (placed_[i].onAccelerator) {
         isWorthIt[levels_[i]] |= isHeavy(model_.nodes[i]);
         continue;
       }
       anyOnHost = true;
     }
     for (size_t i = 0; anyOnHost && i < model_.nodes.size(); ++i)
-      if (isPlaced(i) && places_[i].onAccelerator && !isWorthIt[levels_[i]])
+      if (isPlaced(i) && placed_[i].onAccelerator && !isWorthIt[levels_[i]])
         refuse(i, "the part of the accelerator around it would multiply no matrices");
     return refusals_.size() > before;
   }
@@ -132,7 +132,7 @@ private:
       }
     std::set<std::string> outside; // values that are read elsewhere
     for (size_t i = 0; i < taken.size(); ++i)
-      if (!taken[i] && places_[i].isNeeded && isPlaced(i))
+      if (!taken[i] && placed_[i].isNeeded && isPlaced(i))
         for (const std::string &input : readsOf(model_.nodes[i]))
           outside.insert(input);
     for (const GraphValue &output : model_.outputs) {
@@ -165,7 +165,7 @@ private:
       auto refusal = refusals_.find(node.name);
       part.operators.push_back(
           {node.name, node.op,
-           refusal == refusals_.end() ? places_[index].reason : refusal->second});
+           refusal == refusals_.end() ? placed_[index].reason : refusal->second});
     }
     part.model.nodes.push_back(node);
   }
@@ -193,7 +193,7 @@ private:
     if (auto type = model_.types.find(name); type != model_.types.end())
       value.dtype = type->second;
     else if (auto producer = producerOf(name))
-      if (auto found = places_[*producer].types.find(name); found != places_[*producer].types.end())
+      if (auto found = placed_[*producer].types.find(name); found != placed_[*producer].types.end())
         value.dtype = found->second;
     return value;
   }
@@ -203,7 +203,7 @@ private:
   const ImportOptions &options_;
   Refusals refusals_;
   std::map<std::string, size_t> producers_;
-  std::vector<NodePlace> places_;
+  std::vector<NodePlace> placed_;
   std::vector<int> levels_;
 };
 

@@ -184,11 +184,11 @@ private:
         op);
   }
 
-  UserError unsupported(Operation *op) {
-    return UserError(sourceLocationOf(op),
-                     fmt::format("has no integer form: {} on these types cannot be quantized",
-                                 op->getName().getStringRef().str()),
-                     "cut it off the model");
+  Unsupported unsupported(Operation *op) {
+    return Unsupported(sourceLocationOf(op),
+                       fmt::format("has no integer form: {} on these types cannot be quantized",
+                                   op->getName().getStringRef().str()),
+                       "cut it off the model");
   }
 
   void addAnchor(Operation *op) {

@@ -397,7 +397,8 @@ TEST_F(Quantize, GivesTheSameAtAnyNumberOfThreads) {
 
 // Whatever the samples hold: here zeros.
 TEST_F(Quantize, PixelsKeepTheirValues) {
-  real_ = parse(R"(func.func @main(%x: tensor<1x4xi32> {tilewright.type = "uint8"}) -> tensor<1x4xf32> {
+  real_ =
+      parse(R"(func.func @main(%x: tensor<1x4xi32> {tilewright.type = "uint8"}) -> tensor<1x4xf32> {
     %y = tosa.cast %x : (tensor<1x4xi32>) -> tensor<1x4xf32>
     return %y : tensor<1x4xf32> })");
   integer_ = quantize(*real_, randomCalibration(*real_, 2, 1), {}, nullptr);
@@ -418,7 +419,8 @@ TEST_F(Quantize, ComparesTheDifferenceOfReals) {
 }
 
 TEST_F(Quantize, SelectsRealsAtOneScale) {
-  real_ = parse(R"(func.func @main(%c: tensor<1x4xi1>, %x: tensor<1x4xf32>, %y: tensor<1x4xf32>) -> tensor<1x4xf32> {
+  real_ = parse(
+      R"(func.func @main(%c: tensor<1x4xi1>, %x: tensor<1x4xf32>, %y: tensor<1x4xf32>) -> tensor<1x4xf32> {
     %z = tosa.select %c, %x, %y : (tensor<1x4xi1>, tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x4xf32>
     return %z : tensor<1x4xf32> })");
   integer_ = quantize(*real_, randomCalibration(*real_, 2, 1), {}, nullptr);
@@ -428,7 +430,8 @@ TEST_F(Quantize, SelectsRealsAtOneScale) {
 }
 
 TEST_F(Quantize, IntegersComputeAsTheyAre) {
-  real_ = parse(R"(func.func @main(%i: tensor<1x4xi32>, %x: tensor<1x4xf32>) -> (tensor<1x4xi32>, tensor<1x4xf32>) {
+  real_ = parse(
+      R"(func.func @main(%i: tensor<1x4xi32>, %x: tensor<1x4xf32>) -> (tensor<1x4xi32>, tensor<1x4xf32>) {
     %s = tosa.add %i, %i : (tensor<1x4xi32>, tensor<1x4xi32>) -> tensor<1x4xi32>
     return %s, %x : tensor<1x4xi32>, tensor<1x4xf32> })");
   integer_ = quantize(*real_, randomCalibration(*real_, 2, 1), {}, nullptr);

@@ -24,6 +24,12 @@ DType quotientType(const Call &call) {
   return call.integer("precision", 0) ? call.type("precision", DType::F32) : call.input(1).dtype;
 }
 
+void checkScales(const Call &call, const Tensor &scale) {
+  for (int64_t i = 0; i < scale.elements(); ++i)
+    if (const double value = floatAt(scale, i); !(value > 0) || std::isinf(value))
+      call.fail(fmt::format("a scale of {} is not possible", value));
+}
+
 void quantizeLinear(Call &call) {
   const DType given = call.input(0).dtype, quotient = quotientType(call);
   DType type = call.has(2) ? call.input(2).dtype : DType::U8;
@@ -33,6 +39,7 @@ void quantizeLinear(Call &call) {
     call.fail("its zero point is of another type than its output");
   const DType wide = given == DType::F64 || given == DType::I32 ? DType::F64 : DType::F32;
   const ConstantTensor x = widened(call.shared(0), wide), scale = widened(call.shared(1), wide);
+  checkScales(call, *scale);
   const ConstantTensor zero = zeroPoint(call, wide);
   const Granularity scales = granularity(call);
   const int64_t step = scales.scaleStep();

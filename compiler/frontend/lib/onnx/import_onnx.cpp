@@ -420,26 +420,26 @@ std::vector<NodePlace> GraphImporter::survey(const Model &model,
   for (const auto &[name, tensor] : model.initializers)
     values_[name] = {widened(tensor), {}};
   builder_.setInsertionPointToEnd(body);
-  std::vector<NodePlace> places(model.nodes.size());
+  std::vector<NodePlace> placed(model.nodes.size());
   for (size_t i = 0; i < model.nodes.size(); ++i) {
-    places[i].isNeeded = needed[i];
+    placed[i].isNeeded = needed[i];
     if (!needed[i])
       continue;
     const Node &node = model.nodes[i];
-    places[i].onAccelerator = !onHost.count(node.name);
-    surveyNode(model, node, body, places[i]);
+    placed[i].onAccelerator = !onHost.count(node.name);
+    surveyNode(model, node, body, placed[i]);
     for (const std::string &output : node.outputs) {
-      if (!places[i].onAccelerator || output.empty() || !used.count(output))
+      if (!placed[i].onAccelerator || output.empty() || !used.count(output))
         continue;
       if (auto value = values_.find(output); value != values_.end()) {
-        places[i].types[output] = value->second.type;
+        placed[i].types[output] = value->second.type;
       } else {
-        places[i].onAccelerator = false;
-        places[i].reason = fmt::format("its output '{}' is not supported", escape(output));
+        placed[i].onAccelerator = false;
+        placed[i].reason = fmt::format("its output '{}' is not supported", escape(output));
       }
     }
   }
-  return places;
+  return placed;
 }
 
 } // namespace

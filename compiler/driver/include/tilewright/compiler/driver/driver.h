@@ -22,7 +22,7 @@ struct CompileOptions {
   std::vector<std::string> overlays;
   std::map<std::string, std::vector<int64_t>> shapes;
   std::map<std::string, std::string> constants; // files of inputs that always have one value
-  std::string calibration; // .npz or directory; empty: seeded random samples
+  std::string calibration;                      // .npz or directory; empty: seeded random samples
   // int8; none: what is integer already is computed on as it is, float models run on the host
   std::string quantize = "int8";
   bool acceleratorOnly = false; // nothing may run on the host
