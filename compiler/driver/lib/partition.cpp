@@ -38,9 +38,9 @@ public:
 
   std::vector<ModelPart> parts() {
     do {
-      std::set<std::string> onHost;
-      for (const auto &[name, reason] : refusals_)
-        onHost.insert(name);
+      std::set<size_t> onHost;
+      for (const auto &[node, reason] : refusals_)
+        onHost.insert(node);
       placed_ = surveyOnnx(path_, model_, options_, onHost);
       setLevels();
     } while (refuseMore());
@@ -80,9 +80,7 @@ private:
   // Gives nodes to the host for what was placed; false when there are none.
   bool refuseMore() {
     const size_t before = refusals_.size();
-    auto refuse = [&](size_t node, const std::string &reason) {
-      refusals_.emplace(model_.nodes[node].name, reason);
-    };
+    auto refuse = [&](size_t node, const std::string &reason) { refusals_.emplace(node, reason); };
     bool anyOnHost = false;
     std::map<int, bool> isWorthIt;
     for (size_t i = 0; i < model_.nodes.size(); ++i) {
@@ -162,7 +160,7 @@ private:
         part.model.types.insert(*type);
     }
     if (part.onHost && isPlaced(index)) {
-      auto refusal = refusals_.find(node.name);
+      auto refusal = refusals_.find(index);
       part.operators.push_back(
           {node.name, node.op,
            refusal == refusals_.end() ? placed_[index].reason : refusal->second});

@@ -15,8 +15,9 @@ struct ModelPart {
   std::vector<HostOperator> operators; // of a part on the host
 };
 
-// Why nodes are not the accelerator's, by name, beside what the importer finds.
-using Refusals = std::map<std::string, std::string>;
+// Why nodes are not the accelerator's, by their position in the model, beside what the importer
+// finds.
+using Refusals = std::map<size_t, std::string>;
 
 // In the order in which they run. As many nodes as can be go to the accelerator, but for parts
 // without a product of matrices or a convolution beside parts on the host: moving their tensors

@@ -101,9 +101,9 @@ private:
 
   // Divides the model anew, with the error's node on the host; false where it names none.
   bool refuse(const UserError &error) {
-    for (const onnx::Node &node : model_.nodes)
-      if (node.describe() == error.location().subject &&
-          refusals_.emplace(node.name, error.message()).second) {
+    for (size_t i = 0; i < model_.nodes.size(); ++i)
+      if (model_.nodes[i].describe() == error.location().subject &&
+          refusals_.emplace(i, error.message()).second) {
         divide();
         return true;
       }
@@ -120,6 +120,14 @@ private:
   // data.
   void learnShapes() {
     if (std::exchange(hasShapes_, true))
+      return;
+    const bool mayNotEnd =
+        std::any_of(model_.nodes.begin(), model_.nodes.end(), [](const onnx::Node &node) {
+          return std::any_of(node.attributes.begin(), node.attributes.end(), [](auto &attribute) {
+            return std::holds_alternative<std::shared_ptr<const onnx::Graph>>(attribute.second);
+          });
+        });
+    if (mayNotEnd)
       return;
     std::set<std::string> unknown;
     for (const onnx::Node &node : model_.nodes) {
@@ -139,7 +147,13 @@ private:
         model_.declared.emplace(name, value->shape);
         model_.types.emplace(name, value->dtype);
       }
-    } catch (const UserError &e) { // random data need not be what the model can compute with
+    } catch (const UserError &) {
+      // Random integers need not be what the model can compute with; floats are.
+      if (std::all_of(model_.inputs.begin(), model_.inputs.end(),
+                      [](const onnx::GraphValue &input) {
+                        return input.dtype && host::isFloat(*input.dtype);
+                      }))
+        throw;
     }
   }
 
@@ -194,12 +208,14 @@ private:
                        part.operators.size() == 1 ? "" : "s", fmt::join(names, ", "));
   }
 
+  // An output whose type nobody knows may be of any.
   BorderTensor border(const onnx::GraphValue &value) const {
-    if (!value.dtype)
-      throw UserError({options_.model, 0, 0, fmt::format("value '{}'", escape(value.name))},
-                      fmt::format("tensors of {} are not supported", value.type));
+    auto learned = model_.types.find(value.name);
+    const DType type = value.dtype                     ? *value.dtype
+                       : learned != model_.types.end() ? learned->second
+                                                       : DType::F32;
     auto bound = options_.shapes.find(value.name);
-    return {value.name, *value.dtype,
+    return {value.name, type,
             bound != options_.shapes.end() ? bound->second
                                            : value.shape.value_or(std::vector<int64_t>())};
   }
@@ -281,7 +297,7 @@ private:
       std::vector<int64_t> shape = border(input).shape;
       shape.insert(shape.begin(), randomSamples);
       Tensor array = makeTensor(DType::F32, std::move(shape));
-      const bool isFloat = host::isFloat(*input.dtype);
+      const bool isFloat = host::isFloat(border(input).dtype);
       std::generate_n(array.data<float>(), array.elements(),
                       [&] { return isFloat ? normal(random) : static_cast<float>(random() & 1); });
       data.arrays.emplace(input.name, std::move(array));

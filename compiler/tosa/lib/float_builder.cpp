@@ -332,7 +332,7 @@ mlir::Value FloatBuilder::transposeConv2d(mlir::Value input, mlir::Value weight,
                (in[2] - 1) * stride[1] + outPad[2] + outPad[3] + kernel[2], kernel[0]};
   for (size_t i : {0, 1})
     if (outPad[2 * i] <= -kernel[1 + i] || outPad[2 * i + 1] <= -kernel[1 + i] || out[1 + i] < 1)
-      refuse("pads are not smaller than the kernel");
+      fail("pads are not smaller than the kernel");
   return tosa::TransposeConv2DOp::create(
       builder_, location_, floatType(out), input, weight, bias, scalarConstant(0),
       scalarConstant(0), builder_.getDenseI64ArrayAttr(outPad),

@@ -54,7 +54,7 @@ template <typename Combine> mlir::Value combineAll(NodeImporter &node, Combine c
 
 int64_t divide(NodeImporter &node, int64_t a, int64_t b) {
   if (b == 0)
-    node.refuse("division by zero");
+    node.fail("division by zero");
   return b == -1 ? wrap(-bits(a)) : a / b;
 }
 

@@ -35,7 +35,7 @@ public:
         tosa_(builder_) {}
 
   mlir::OwningOpRef<mlir::ModuleOp> import(const Model &model);
-  std::vector<NodePlace> survey(const Model &model, const std::set<std::string> &onHost);
+  std::vector<NodePlace> survey(const Model &model, const std::set<size_t> &onHost);
 
 private:
   [[noreturn]] void fail(const std::string &subject, const std::string &message,
@@ -201,7 +201,8 @@ bool GraphImporter::foldOnHost(const Node &node, int64_t opset, const SourceLoca
   const std::vector<ConstantTensor> results = host::run(node, opset, location, std::move(inputs));
   for (size_t i = 0; i < results.size(); ++i)
     if (!node.outputs[i].empty() && results[i]) {
-      if (static_cast<int64_t>(results[i]->bytes.size()) > maxFoldBytes)
+      if (static_cast<int64_t>(results[i]->bytes.size()) > maxFoldBytes ||
+          results[i]->shape.size() > maxConstantRank)
         throw Unsupported(location, fmt::format("a constant of shape {} arises, which is larger "
                                                 "than {} bytes",
                                                 formatShape(results[i]->shape), maxFoldBytes));
@@ -236,7 +237,12 @@ void GraphImporter::importNode(const Node &node, int64_t opset) {
     try {
       op->fold(importer);
     } catch (const Unsupported &) {
-      if (!foldOnHost(node, opset, location))
+      bool isFolded = false;
+      try {
+        isFolded = foldOnHost(node, opset, location);
+      } catch (const UserError &) { // the first error is of the importer's own
+      }
+      if (!isFolded)
         throw;
     }
     for (const std::string &output : node.outputs)
@@ -400,8 +406,7 @@ void GraphImporter::surveyNode(const Model &model, const Node &node, mlir::Block
   }
 }
 
-std::vector<NodePlace> GraphImporter::survey(const Model &model,
-                                             const std::set<std::string> &onHost) {
+std::vector<NodePlace> GraphImporter::survey(const Model &model, const std::set<size_t> &onHost) {
   checkOptions(model);
   std::set<std::string> used;
   const std::vector<bool> needed = neededNodes(model, used);
@@ -426,7 +431,7 @@ std::vector<NodePlace> GraphImporter::survey(const Model &model,
     if (!needed[i])
       continue;
     const Node &node = model.nodes[i];
-    placed[i].onAccelerator = !onHost.count(node.name);
+    placed[i].onAccelerator = !onHost.count(i);
     surveyNode(model, node, body, placed[i]);
     for (const std::string &output : node.outputs) {
       if (!placed[i].onAccelerator || output.empty() || !used.count(output))
@@ -460,8 +465,7 @@ mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, const onnx
 }
 
 std::vector<NodePlace> surveyOnnx(const std::string &path, const onnx::Model &model,
-                                  const ImportOptions &options,
-                                  const std::set<std::string> &onHost) {
+                                  const ImportOptions &options, const std::set<size_t> &onHost) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect>();
   return GraphImporter(path, options, context).survey(model, onHost);

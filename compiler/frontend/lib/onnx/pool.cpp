@@ -195,7 +195,7 @@ static void buildMaxPool(NodeImporter &node) {
   Window window = makeWindow(node, sizesOf(input), kernelShape(node, rank - 2), rank - 2);
   for (int i : {0, 1}) {
     if (window.padBegin[i] >= window.kernel[i] || window.padEnd[i] >= window.kernel[i])
-      node.refuse("pads are not smaller than the kernel");
+      node.fail("pads are not smaller than the kernel");
   }
   node.setResult(fromChannelsLast(node, node.tosa().maxPool2d(input, window), rank));
 }
@@ -233,7 +233,7 @@ static void buildAveragePool(NodeImporter &node) {
   }
   for (int i : {0, 1})
     if (window.padBegin[i] >= window.kernel[i] || window.padEnd[i] >= window.kernel[i])
-      node.refuse("pads are not smaller than the kernel");
+      node.fail("pads are not smaller than the kernel");
   node.setResult(fromChannelsLast(node, node.tosa().averagePool2d(input, window), rank));
 }
 

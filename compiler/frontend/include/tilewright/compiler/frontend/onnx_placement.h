@@ -16,10 +16,10 @@ struct NodePlace {
   std::map<std::string, DType> types; // of what it gives on the accelerator, by name
 };
 
-// One a node. Those named in `onHost` are the host's. Throws UserError for what is wrong with the
+// One a node. Those at the positions in `onHost` are the host's. Throws UserError for what is wrong with the
 // model.
 std::vector<NodePlace> surveyOnnx(const std::string &path, const onnx::Model &model,
                                   const ImportOptions &options,
-                                  const std::set<std::string> &onHost);
+                                  const std::set<size_t> &onHost);
 
 } // namespace tilewright
