@@ -58,6 +58,7 @@ void div(Call &call) { call.set(mapPairs(call, 0, 1, Quotient())); }
 
 // With the sign of `a`, as C has it.
 struct Remainder {
+  using Slow = void;
   template <typename T> T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
       if (b == 0)
@@ -72,13 +73,18 @@ struct Remainder {
   }
 };
 
-void mod(Call &call) {
-  if (call.flag("fmod", false))
-    return call.set(mapPairs(call, 0, 1, Remainder()));
-  call.set(mapPairs(call, 0, 1, [](auto a, auto b) { // with the sign of `b`
-    const auto rest = Remainder()(a, b);
+// With the sign of `b`.
+struct Modulus {
+  using Slow = void;
+  template <typename T> T operator()(T a, T b) const {
+    const T rest = Remainder()(a, b);
     return rest != 0 && (rest < 0) != (b < 0) ? Plus()(rest, b) : rest;
-  }));
+  }
+};
+
+void mod(Call &call) {
+  call.set(call.flag("fmod", false) ? mapPairs(call, 0, 1, Remainder())
+                                    : mapPairs(call, 0, 1, Modulus()));
 }
 
 template <typename T> T integerPower(T base, T exponent) {
@@ -93,6 +99,16 @@ template <typename T> T integerPower(T base, T exponent) {
   return result;
 }
 
+struct Power {
+  using Slow = void;
+  template <typename T> T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>)
+      return integerPower(a, b);
+    else
+      return b == 2 ? a * a : std::pow(a, b);
+  }
+};
+
 // The exponent may be of another type than the base, which is the result's.
 void pow(Call &call) {
   const DType base = call.input(0).dtype, exponent = call.input(1).dtype;
@@ -100,16 +116,10 @@ void pow(Call &call) {
     const Tensor a = castTensor(call.input(0), DType::F64),
                  b = castTensor(call.input(1), DType::F64);
     Tensor result = call.make(DType::F64, commonShape(call, 0, 2));
-    mapPairs<double, double>(a, b, result.shape, result.data<double>(),
-                             [](double x, double y) { return std::pow(x, y); });
+    mapPairs<double, double>(a, b, result.shape, result.data<double>(), Power());
     return call.set(castTensor(result, base));
   }
-  call.set(mapPairs(call, 0, 1, [](auto a, auto b) {
-    if constexpr (std::is_integral_v<decltype(a)>)
-      return integerPower(a, b);
-    else
-      return b == 2 ? a * a : std::pow(a, b);
-  }));
+  call.set(mapPairs(call, 0, 1, Power()));
 }
 
 // All inputs, from the left to the right, in the wide type; rounded once.

@@ -93,6 +93,11 @@ void forEachRow(const Shape &shape, const std::array<Shape, N> &strides, Row row
   }
 }
 
+// Whether no vectors can be made of loops over F, which says so by a type `Slow`: one loop serves
+// all strides then.
+template <typename F, typename = void> constexpr bool isSlow = false;
+template <typename F> constexpr bool isSlow<F, std::void_t<typename F::Slow>> = true;
+
 // result[i] = f(a[i], b[i]) of tensors of C++ type T, with results of type R.
 template <typename T, typename R, typename F>
 void mapPairs(const Tensor &a, const Tensor &b, const Shape &shape, R *result, F f) {
@@ -101,10 +106,10 @@ void mapPairs(const Tensor &a, const Tensor &b, const Shape &shape, R *result, F
                   const T *x = a.data<T>() + offsets[0], *y = b.data<T>() + offsets[1];
                   R *out = result + at;
                   inParts(count, [&](int64_t begin, int64_t end) {
-                    if (steps[0] == 1 && steps[1] == 1)
+                    if (!isSlow<F> && steps[0] == 1 && steps[1] == 1)
                       for (int64_t i = begin; i < end; ++i)
                         out[i] = static_cast<R>(f(x[i], y[i]));
-                    else if (steps[0] == 1 && steps[1] == 0)
+                    else if (!isSlow<F> && steps[0] == 1 && steps[1] == 0)
                       for (int64_t i = begin; i < end; ++i)
                         out[i] = static_cast<R>(f(x[i], *y));
                     else

@@ -44,7 +44,7 @@ void sequenceErase(Call &call) {
 void sequenceInsert(Call &call) {
   Sequence sequence = call.sequence(0);
   const int64_t size = static_cast<int64_t>(sequence.size());
-  if (size >= 1 << 16) // each insertion copies the sequence, and loops insert
+  if (size >= 1 << 14) // each insertion copies the sequence, and loops insert
     call.fail(fmt::format("a sequence of {} elements grows", size));
   int64_t position = call.has(2) ? call.integerScalar(2, "position") : size;
   if (position != size)
