@@ -1,6 +1,7 @@
 #include "tilewright/program/parted_program.h"
 
 #include "json_object.h"
+#include "tilewright/support/shape.h"
 
 #include <llvm/Object/Archive.h>
 #include <llvm/Object/ArchiveWriter.h>
@@ -30,6 +31,12 @@ static std::vector<BorderTensor> readTensors(const Object &object, const char *k
   for (size_t i = 0; i < array.size(); ++i) {
     const Object each = object.element(key, array, i);
     tensors.push_back({each.text("name"), each.type("dtype"), each.shape("shape", -1)});
+    int64_t size = byteSize(tensors.back().dtype);
+    for (int64_t dim : tensors.back().shape) {
+      if (dim > maxTensorBytes / size)
+        each.failKey("shape", fmt::format("is of more than {} bytes", maxTensorBytes));
+      size *= std::max<int64_t>(dim, 1);
+    }
   }
   return tensors;
 }

@@ -90,7 +90,16 @@ Values bindInputs(const LoadedParts &program, const std::vector<std::string> &te
                       near.empty() ? "" : fmt::format("did you mean '{}'?", escape(near)));
     }
     SourceLocation location{file, 0, 0, fmt::format("input '{}'", escape(name))};
-    values[name] = std::make_shared<const Tensor>(converted(readNpy(file), *found, location));
+    const Tensor tensor = converted(readNpy(file), *found, location);
+    if (!std::equal(tensor.shape.begin(), tensor.shape.end(), found->shape.begin(),
+                    found->shape.end(), [](int64_t size, int64_t wanted) {
+                      return wanted == onnx::dynamicDimension || size == wanted;
+                    }))
+      throw UserError(location,
+                      fmt::format("has the shape {}, the model takes {}", formatShape(tensor.shape),
+                                  formatShape(found->shape)),
+                      "give one sample: a program in parts takes no batches");
+    values[name] = std::make_shared<const Tensor>(tensor);
   }
   for (const BorderTensor &input : program.inputs)
     if (!values.count(input.name)) {

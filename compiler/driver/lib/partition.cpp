@@ -183,16 +183,19 @@ private:
     inputs.push_back(input != model_.inputs.end() ? *input : borderValue(name));
   }
 
-  // As the model declares it, else as the importer found it.
+  // As the importer found it, else as the model declares it.
   GraphValue borderValue(const std::string &name) const {
     GraphValue value{name, "", std::nullopt, std::nullopt};
     if (auto shape = model_.declared.find(name); shape != model_.declared.end())
       value.shape = shape->second;
     if (auto type = model_.types.find(name); type != model_.types.end())
       value.dtype = type->second;
-    else if (auto producer = producerOf(name))
-      if (auto found = placed_[*producer].types.find(name); found != placed_[*producer].types.end())
-        value.dtype = found->second;
+    const auto producer = producerOf(name);
+    if (!producer || !placed_[*producer].types.count(name))
+      return value;
+    value.shape = placed_[*producer].shapes.at(name);
+    if (!value.dtype)
+      value.dtype = placed_[*producer].types.at(name);
     return value;
   }
 

@@ -92,6 +92,8 @@ private:
     if (!format || std::string_view(format->name) != "ONNX")
       return false;
     model_ = onnx::readModel(options_.model, std::move(bytes));
+    if (!options_.shapes.empty()) // an exporter may have noted other ones
+      model_.declared.clear();
     std::map<std::string, Tensor> constants;
     for (const auto &[name, file] : options_.constants)
       constants.emplace(name, readNpy(file));
@@ -130,22 +132,36 @@ private:
     if (mayNotEnd)
       return;
     std::set<std::string> unknown;
+    std::set<std::string> fixed; // whatever the inputs hold
+    for (const auto &[name, tensor] : model_.initializers)
+      fixed.insert(name);
     for (const onnx::Node &node : model_.nodes) {
-      bool isUnknown = shapesByData(node);
-      for (const std::string &input : onnx::readsOf(node))
-        isUnknown |= unknown.count(input) > 0;
+      bool isUnknown = shapesByData(node), isFixed = true;
+      for (size_t i = 0; i < node.inputs.size(); ++i) {
+        isUnknown |= unknown.count(node.inputs[i]) > 0;
+        isFixed &= node.inputs[i].empty() || fixed.count(node.inputs[i]) > 0;
+        // What says how large the result is.
+        if (i >= (shapesByFirst(node) ? 0u : 1u) && shapesByInputs(node))
+          isUnknown |= !node.inputs[i].empty() && !fixed.count(node.inputs[i]);
+      }
       if (isUnknown)
         unknown.insert(node.outputs.begin(), node.outputs.end());
+      else if (isFixed || node.op == "Shape" || node.op == "Size")
+        fixed.insert(node.outputs.begin(), node.outputs.end());
     }
     try {
-      const auto first = valuesOf(randomInputs(), 0), second = valuesOf(randomInputs(), 1);
+      const CalibrationData given =
+          options_.calibration.empty() ? randomInputs() : readCalibration(options_.calibration);
+      checkRows(given);
+      const int64_t last = given.arrays.empty() ? 0 : given.arrays.begin()->second.shape[0] - 1;
+      const auto first = valuesOf(given, 0), second = valuesOf(given, last);
       for (const auto &[name, value] : first) {
         auto other = second.find(name);
         if (unknown.count(name) || !value || other == second.end() || !other->second ||
             other->second->shape != value->shape || other->second->dtype != value->dtype)
           continue;
-        model_.declared.emplace(name, value->shape);
-        model_.types.emplace(name, value->dtype);
+        model_.declared.insert_or_assign(name, value->shape);
+        model_.types.insert_or_assign(name, value->dtype);
       }
     } catch (const UserError &) {
       // Random integers need not be what the model can compute with; floats are.
@@ -154,6 +170,31 @@ private:
                         return input.dtype && host::isFloat(*input.dtype);
                       }))
         throw;
+    }
+  }
+
+  // Whether inputs say how large the result is, the first one too or only those behind it.
+  static bool shapesByFirst(const onnx::Node &node) {
+    return node.op == "ConstantOfShape" || node.op == "Range";
+  }
+  static bool shapesByInputs(const onnx::Node &node) {
+    constexpr std::array<std::string_view, 9> operators = {
+        "Expand", "OneHot", "Pad", "Reshape", "Resize", "Slice", "Split", "Tile", "TopK"};
+    return shapesByFirst(node) ||
+           std::find(operators.begin(), operators.end(), node.op) != operators.end();
+  }
+
+  // One row a sample in each array.
+  void checkRows(const CalibrationData &data) const {
+    const Tensor *first = nullptr;
+    for (const auto &[name, array] : data.arrays) {
+      const SourceLocation location{data.path, 0, 0, fmt::format("array '{}'", escape(name))};
+      if (array.shape.empty() || array.shape[0] < 1)
+        throw UserError(location, "holds no samples");
+      if (first && array.shape[0] != first->shape[0])
+        throw UserError(location, fmt::format("holds {} samples, and '{}' holds {}", array.shape[0],
+                                              escape(data.arrays.begin()->first), first->shape[0]));
+      first = &array;
     }
   }
 
@@ -186,7 +227,11 @@ private:
       whole.plan += result.plan;
       whole.overlayUse += result.overlayUse;
       whole.warnings.insert(whole.warnings.end(), result.warnings.begin(), result.warnings.end());
+      std::vector<LayerSqnr> layers = std::move(whole.quantization.layers);
+      layers.insert(layers.end(), result.quantization.layers.begin(),
+                    result.quantization.layers.end());
       whole.quantization = std::move(result.quantization);
+      whole.quantization.layers = std::move(layers);
       whole.precisionCost = result.precisionCost;
       if (result.tuning)
         whole.tuning = std::move(result.tuning);
@@ -224,6 +269,10 @@ private:
     CompileOptions options = options_;
     options.shapes.clear();
     options.constants.clear(); // they are the model's by now
+    if (options_.phaseEnded && parts_.size() > 1)
+      options.phaseEnded = [&](const std::string &name, const std::string &text) {
+        options_.phaseEnded(fmt::format("part{}-{}", &part - parts_.data(), name), text);
+      };
     for (const onnx::GraphValue &input : part.model.inputs)
       if (auto shape = options_.shapes.find(input.name); shape != options_.shapes.end())
         options.shapes.insert(*shape);
@@ -242,6 +291,8 @@ private:
     if (samples_.arrays.empty())
       samples_ =
           options_.calibration.empty() ? randomInputs() : readCalibration(options_.calibration);
+    if (readsParts)
+      checkRows(samples_);
     CalibrationData data{samples_.path, {}};
     for (const auto &each : samples_.arrays) {
       const bool isRead = std::any_of(part.model.inputs.begin(), part.model.inputs.end(),
@@ -283,6 +334,11 @@ private:
           all = Tensor{value->dtype, value->shape, {}};
           all.shape.insert(all.shape.begin(), count);
         }
+        if (!std::equal(value->shape.begin(), value->shape.end(), all.shape.begin() + 1,
+                        all.shape.end()) ||
+            value->dtype != all.dtype)
+          throw Unsupported({options_.model, 0, 0, fmt::format("value '{}'", escape(input.name))},
+                            "its shape changes with the data, and the accelerator reads it");
         all.bytes.insert(all.bytes.end(), value->bytes.begin(), value->bytes.end());
       }
     }

@@ -164,9 +164,14 @@ double divergence(const Histogram &histogram, const Parameters &parameters) {
 
 Range usedRange(Range range, const Functions &functions) {
   constexpr double little = 1.0 / 64; // of a range: a step of it may be longer than what is used
+  // Of a step at 0 nothing is used but the sign, which needs a scale all the same.
+  const double least = (range.high - range.low) / (1 << 16);
   for (double before = HUGE_VAL; !functions.empty() && range.high - range.low < little * before;) {
     before = range.high - range.low;
-    range = cutFlatTails(range, functions);
+    const Range cut = cutFlatTails(range, functions);
+    if (cut.high - cut.low < least)
+      break;
+    range = cut;
   }
   return range;
 }

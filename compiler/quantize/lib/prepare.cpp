@@ -90,6 +90,8 @@ public:
       builder_.setInsertionPoint(&op);
       if (isa<tosa::ConstOp>(op) && isMask(op.getResult(0)))
         makeFinite(&op);
+      if (auto select = dyn_cast<tosa::SelectOp>(op); select && addMask(select))
+        continue;
       if (isa<tosa::Conv2DOp, tosa::DepthwiseConv2DOp>(op))
         spreadBias(&op);
       if (auto matmul = dyn_cast<tosa::MatMulOp>(op)) {
@@ -112,6 +114,39 @@ public:
   }
 
 private:
+  // What a softmax leaves out is added to what it reads instead of being put in its place: ranges
+  // know added masks.
+  bool addMask(tosa::SelectOp select) {
+    constexpr double lowest = std::numeric_limits<float>::lowest() / 4, least = -1000;
+    if (!isReadBySoftmax(select.getOutput()))
+      return false;
+    for (bool isSecond : {false, true}) {
+      Value hidden = isSecond ? select.getInput3() : select.getInput2();
+      Value shown = isSecond ? select.getInput2() : select.getInput3();
+      std::optional<std::vector<double>> reals = constantReals(hidden);
+      if (!reals || llvm::any_of(*reals, [&](double real) { return real > least; }))
+        continue;
+      for (double &real : *reals)
+        real = std::max(real, lowest);
+      const Location loc = select.getLoc();
+      ArrayRef<int64_t> shape = tensorType(hidden).getShape();
+      Value number = makeFloats(builder_, loc, shape, *reals);
+      Value zero =
+          makeFloats(builder_, loc, SmallVector<int64_t>(shape.size(), 1), std::vector<double>{0});
+      SmallVector<int64_t> common(shape);
+      for (auto [size, other] : llvm::zip(common, tensorType(select.getInput1()).getShape()))
+        size = std::max(size, other);
+      auto type = RankedTensorType::get(common, builder_.getF32Type());
+      Value mask = tosa::SelectOp::create(builder_, loc, type, select.getInput1(),
+                                          isSecond ? zero : number, isSecond ? number : zero);
+      Value sum = tosa::AddOp::create(builder_, loc, select.getType(), shown, mask);
+      select.getOutput().replaceAllUsesWith(sum);
+      select.erase();
+      return true;
+    }
+    return false;
+  }
+
   // A mask's minus infinity: sums with it are to be numbers.
   void makeFinite(Operation *op) {
     std::optional<std::vector<double>> reals = constantReals(op->getResult(0));

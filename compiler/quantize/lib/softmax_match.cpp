@@ -7,7 +7,7 @@ using namespace mlir;
 namespace tilewright::quantization {
 
 // In the form of any importer: the maximum is subtracted first.
-static bool isReadBySoftmax(Value value) {
+bool isReadBySoftmax(Value value) {
   return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
     if (isa<tosa::ReshapeOp>(user))
       return isReadBySoftmax(user->getResult(0));

@@ -24,6 +24,9 @@ struct Softmax {
 // out, as the lowest finite number does.
 bool isMask(mlir::Value value);
 
+// Whether softmax alone reads a value.
+bool isReadBySoftmax(mlir::Value value);
+
 // The softmax that `last` yields.
 std::optional<Softmax> matchSoftmax(mlir::Operation *last);
 

@@ -217,6 +217,14 @@ void GraphImporter::importNode(const Node &node, int64_t opset) {
   const Operator *op = node.domain.empty() ? findOperator(node.op) : nullptr;
   if (!op && foldOnHost(node, opset, location))
     return;
+  // Of an operator without a function for it, a failure here is not the last word.
+  if (op && !op->fold) {
+    try {
+      if (foldOnHost(node, opset, location))
+        return;
+    } catch (const UserError &) {
+    }
+  }
   if (!op) {
     std::string domain =
         node.domain.empty() ? "" : fmt::format(" of domain '{}'", escape(node.domain));
@@ -438,6 +446,7 @@ std::vector<NodePlace> GraphImporter::survey(const Model &model, const std::set<
         continue;
       if (auto value = values_.find(output); value != values_.end()) {
         placed[i].types[output] = value->second.type;
+        placed[i].shapes[output] = value->second.shape();
       } else {
         placed[i].onAccelerator = false;
         placed[i].reason = fmt::format("its output '{}' is not supported", escape(output));

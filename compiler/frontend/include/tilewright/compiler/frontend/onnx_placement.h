@@ -13,7 +13,9 @@ struct NodePlace {
   bool onAccelerator = false;
   bool isConstant = false;            // what it gives is known at import
   std::string reason;                 // why not on the accelerator
-  std::map<std::string, DType> types; // of what it gives on the accelerator, by name
+  // Of what it gives on the accelerator, by name.
+  std::map<std::string, DType> types;
+  std::map<std::string, std::vector<int64_t>> shapes;
 };
 
 // One a node. Those at the positions in `onHost` are the host's. Throws UserError for what is wrong with the
