@@ -301,6 +301,45 @@ def initializer(**fields):
     return changed(change)
 
 
+def function(name="F", nodes=(("Relu", ""),), opset=13):
+    """A function of the domain "f" from a to b; `nodes` are the operators one behind the other, each with its domain."""
+    names = ["a", *(f"v{index}" for index in range(1, len(nodes))), "b"]
+    nodes = [helper.make_node(op, [names[index]], [names[index + 1]], domain=domain) for index, (op, domain) in enumerate(nodes)]
+    return helper.make_function("f", name, ["a"], ["b"], nodes, [helper.make_opsetid("", opset), helper.make_opsetid("f", 1)])
+
+
+def calling(*functions, inputs=("x",), op="F", domain="f", **attributes):
+    """A model of one node, which calls a function of these."""
+    return with_functions(functions, [node(op, inputs, domain=domain, **attributes)], domain)
+
+
+def with_functions(functions, nodes, domain="f"):
+    return helper.make_model(graph_of(nodes, [tensor("c", FLOATS)]), functions=functions, ir_version=8,
+                             opset_imports=[helper.make_opsetid("", 13), helper.make_opsetid(domain, 1)]).SerializeToString()
+
+
+def chain(count, calls):
+    """Functions F, F1, F2 ..., each of which calls the next so many times."""
+    names = ["F", *(f"F{index}" for index in range(1, count))]
+    return [function(name, [(called, "f")] * calls) for name, called in zip(names, names[1:])] + [function(names[-1])]
+
+
+def calls_of_bytes(count, size):
+    """Calls of a function, one behind the other, each of which copies a node of this size and drops it again."""
+    outer = function(nodes=[("G", "f")])
+    outer.node[0].attribute.append(helper.make_attribute("unused", b"." * size))
+    names = ["x", *(f"v{index}" for index in range(1, count)), "y"]
+    nodes = [node("F", [name], [following], domain="f") for name, following in zip(names, names[1:])]
+    return with_functions([outer, function("G")], nodes)
+
+
+def with_damaged_default():
+    """A call of a function that has a default of an attribute, which is cut short."""
+    damaged = function().SerializeToString() + b"\x5a\x01\x0a"  # field 11
+    assert len(damaged) < 128
+    return calling() + b"\xca\x01" + bytes([len(damaged)]) + damaged  # field 25
+
+
 class Graphs(RejectionTest, metaclass=CaseTable):
     """Messages of the model around its operators."""
 
@@ -311,7 +350,21 @@ class Graphs(RejectionTest, metaclass=CaseTable):
         "segment": (initializer(segment=helper.onnx.TensorProto.Segment(begin=0, end=4)), "initializer 'w'",
                     "tensors in segments are not supported"),
         "rank": (initializer(dims=[1] * 20), "initializer 'w'", "the tensor has 24 dimensions; at most 16 are supported"),
+        # functions
+        "function twice": (calling(function(), function()), "function 'F'", "it is defined twice"),
+        "inputs of a call": (calling(function(), inputs=("x", "x")), "node 'it' (F)",
+                             "it has more inputs or outputs than the function 'F'"),
+        "deep calls": (calling(*chain(70, 1)), f"node 'it{'/' * 64}' (F64)", "functions call each other more than 64 deep"),
+        "damaged default": (with_damaged_default(), "node 'it' (F)", "an attribute of its function is damaged"),
+        "operator set of a function": (calling(function(opset=6)), "function 'F'",
+                                       "it has Relu of operator set 6, and the model uses 13"),
+        "calls that double": (calling(*chain(20, 2)), None, "its functions give more than 262144 nodes"),
+        "calls of many bytes": (calls_of_bytes(64, 1 << 24), "node 'it' (F)", "its functions give more than 1073741824 bytes"),
+        # an operator without a schema
+        "kind of an attribute": (calling(inputs=("c",), op="Binarizer", domain="ai.onnx.ml", threshold=1), "node 'it' (Binarizer)",
+                                 "attribute 'threshold' is of another kind than it should be"),
     })
     def test_message(self, case):
         content, place, message = case
-        self.assert_diagnostic(self.compile(self.write("m.onnx", content)), f"@/m.onnx: {place}: error: {message}")
+        start = f"@/m.onnx: {place}" if place else "@/m.onnx"
+        self.assert_diagnostic(self.compile(self.write("m.onnx", content)), f"{start}: error: {message}")
