@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from tally import Tally
 
-SOURCES = ("support", "isa", "program", "simulator", "compiler", "explore", "tools")
+SOURCES = ("support", "isa", "program", "simulator", "onnx", "compiler", "explore", "tools")
 TESTS = {"test", "tests", "fuzz", "bench"}
 EXCEPTIONS = pathlib.Path(__file__).with_name("messages_without_a_test.txt")
 CALL = re.compile(r"\b(?:UserError|UnfitDescription|TypeError|Trap|CheckFailed|ValidationError|emitError|emitOpError|fail|fault|raise|"

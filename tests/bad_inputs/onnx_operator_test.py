@@ -1,7 +1,7 @@
 """What the importer says of an ONNX operator that it cannot build: each message, at its node."""
 
 import numpy
-from onnx import helper
+from onnx import TensorProto, helper
 
 from models import graph_of, tensor, value, weights
 from onnx_test import changed, encoded, int64, node, one
@@ -19,6 +19,29 @@ def on(shape, op, *arrays, opset=13, **attributes):
     names = [f"i{index}" for index in range(len(arrays))]
     return encoded(graph_of([node(op, ("x", *names), **attributes)], [tensor(*pair) for pair in zip(names, arrays)],
                             [value("x", list(shape))]), opset=opset)
+
+
+def at(indices, op, data):
+    """An operator on this data and on indices that depend on the input."""
+    return encoded(graph_of([node(op, ("d", "x"))], [tensor("d", data)], [value("x", list(indices), TensorProto.INT64)]))
+
+
+def attention(*further, query=(1, 2, 4, 8), keys=(1, 2, 4, 8), outputs=("y",), **attributes):
+    """Attention of an input with constant keys and values; `further` inputs are constants too, or None."""
+    arrays = {"k": weights(*keys), "v": weights(*keys)}
+    arrays.update({f"i{index}": array for index, array in enumerate(further, 3) if array is not None})
+    names = ["x", "k", "v", *(f"i{index}" if array is not None else "" for index, array in enumerate(further, 3))]
+    return encoded(graph_of([node("Attention", names, outputs, **attributes)], [tensor(*pair) for pair in arrays.items()],
+                            [value("x", list(query))]), opset=24)
+
+
+def rotation(*table, **attributes):
+    """A rotation of four pairs at each of four positions, by tables of this shape."""
+    return on((1, 2, 4, 8), "RotaryEmbedding", weights(*table), weights(*table), opset=23, **attributes)
+
+
+def dilated_pool(**attributes):
+    return one("MaxPool", **{"kernel_shape": [2, 2], "dilations": [2, 2], **attributes})
 
 
 def resize(scales=(1, 1, 2, 2), opset=13, shape=(1, 3, 8, 8), **attributes):
@@ -82,6 +105,11 @@ class Operators(RejectionTest, metaclass=CaseTable):
                          "it computes with 1099511627776; integers of 32 bits are supported"),
         "division of integers": (encoded(graph_of([node("Cast", ("x",), ("c",), to=6), node("Div", ("c", "c"))])), "Div",
                                  "input 'c' is of int32; only floats are computed with"),
+        "truth of floats": (encoded(graph_of([node("EyeLike", ("i",), ("e",), "eye"), node("And", ("x", "e"))],
+                                             [tensor("i", weights(3, 3))], [value("x", [3, 3], TensorProto.BOOL)])), "And",
+                            "input 'e' is of float32, and should be of bool"),
+        "scales of a quantization": (constants("DequantizeLinear", numpy.zeros((2, 3), numpy.int8), weights(2)), "DequantizeLinear",
+                                     "a scale or zero point of shape 2 does not fit an input of 2x3"),
         # constants
         "constant": (encoded(graph_of([node("Constant", (), value_string="a")])), "Constant", "it has no value of numbers"),
         "fill": (constants("ConstantOfShape", int64(2), value=tensor("v", weights(2))), "ConstantOfShape",
@@ -92,6 +120,8 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "range of vectors": (constants("Range", int64(1, 2), int64(9), int64(1)), "Range", one_number("start", "i0", "2")),
         "endless range": (constants("Range", numpy.int64(1), numpy.int64(9), numpy.int64(0)), "Range",
                           "the range is endless or too long"),
+        "range that depends on data": (encoded(graph_of([node("Range", ("x", "x", "x"))], inputs=[value("x", [])])), "Range",
+                                       "operator Range is supported only where its inputs are known at import"),
         "two values": (encoded(graph_of([node("Constant", (), value_int=1, value_float=2.0)])), "Constant",
                        "it has 2 attributes, and should have its value alone"),
         "no value": (encoded(graph_of([node("Constant", ())])), "Constant",
@@ -132,6 +162,14 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "nothing gathered": (one("Gather", int64()), "Gather", "nothing is gathered"),
         "many indices": (on((1, 3, 2048, 2048), "Gather", numpy.arange(2048)[::-1], axis=3), "Gather",
                          "gathering along axis 3 of a tensor of shape 1x3x2048x2048 needs too many indices"),
+        "indices that depend on data": (at([1024], "Gather", weights(128)), "Gather",
+                                        "1024 indices that depend on the data, of 128 positions, are not supported"),
+        "booleans at indices": (at([2], "Gather", numpy.ones(4, bool)), "Gather",
+                                "booleans cannot be gathered by indices that depend on the data"),
+        "booleans one by one": (at([2], "GatherElements", numpy.ones(4, bool)), "GatherElements", "booleans are not supported"),
+        "rank of indices": (one("GatherElements", int64(0)), "GatherElements", "the indices have another rank than the data"),
+        "depth": (one("OneHot", numpy.int64(0), weights(2)), "OneHot", "a depth of 0 is not possible"),
+        "triangle of a list": (on((3,), "Trilu", opset=14), "Trilu", "a tensor of shape 3 has no matrices"),
         "concat": (one("Concat", weights(1, 3, 8, 9), axis=1), "Concat",
                    "shapes 1x3x8x8 and 1x3x8x9 cannot be concatenated along axis 1"),
         "concat of constants": (constants("Concat", int64(1), int64(1).reshape(1, 1), axis=0), "Concat",
@@ -175,6 +213,10 @@ class Operators(RejectionTest, metaclass=CaseTable):
                                "kernel times dilation is too large"),
         "large dilated pool": (on((1, 1, 90, 90), "MaxPool", kernel_shape=[30, 30], dilations=[1, 2]), "MaxPool",
                                "a window of 900 positions is not supported in this form"),
+        "strides of a dilated pool": (dilated_pool(strides=[0, 1]), "MaxPool", "attribute 'strides' does not fit the window"),
+        "window of a dilated pool": (dilated_pool(kernel_shape=[2], dilations=[2]), "MaxPool", "the window does not fit the input"),
+        "pads of a dilated pool": (dilated_pool(pads=[-1, 0, 0, 0]), "MaxPool", "pads of -1 and 0 are not supported"),
+        "small image of a dilated pool": (dilated_pool(kernel_shape=[9, 9]), "MaxPool", "the window is larger than the padded input"),
         "pads and auto_pad": (one("MaxPool", kernel_shape=[2, 2], pads=[1, 1, 1, 1], auto_pad="SAME_UPPER"), "MaxPool",
                               "attributes 'pads' and 'auto_pad' (SAME_UPPER) contradict each other\n"
                               "  fix: leave one of them out"),
@@ -196,6 +238,12 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "transposed pads of -2^63": (one("ConvTranspose", weights(3, 8, 3, 3), pads=[-2**63, 0, 0, 0]), "ConvTranspose",
                                      "attribute 'pads' or 'output_padding' is out of range"),
         # normalizations
+        "scale of all": (on((1, 4), "RMSNormalization", weights(5, 4), opset=23), "RMSNormalization", "the scale does not fit the input"),
+        "groups": (on((1, 3, 8, 8), "GroupNormalization", FLOATS, FLOATS, opset=21, num_groups=2), "GroupNormalization",
+                   "2 groups do not divide a tensor of shape 1x3x8x8"),
+        "order of a norm": (one("LpNormalization", p=3), "LpNormalization", "a norm of order 3 is not supported"),
+        "size of none": (one("LRN", size=0), "LRN", "it has no channels, or a size of none"),
+        "long product": (on((1, 17), "ReduceProd", axes=[1]), "ReduceProd", "a product along 17 elements is not supported"),
         "scale": (on((1, 4), "LayerNormalization", weights(5, 4), opset=17), "LayerNormalization",
                   "scale or bias does not fit the input"),
         "training": (on((1, 3, 8, 8), "BatchNormalization", *NORMALIZATION, opset=14, training_mode=1), "BatchNormalization",
@@ -225,6 +273,16 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "rounding": (resize(nearest_mode="banana"), "Resize", "attribute 'nearest_mode' is 'banana', and should be round_prefer_floor or round_prefer_ceil or floor or ceil"),
         "long matrix": (resize([1, 1, 1, 1e5], mode="cubic"), "Resize",
                         "interpolation from 8 to 800000 positions is not supported"),
+        # attention
+        "heads of none": (attention(query=(1, 4, 8), q_num_heads=3), "Attention", "a tensor of shape 1x4x8 has no 3 heads"),
+        "shared heads": (attention(query=(1, 3, 4, 8)), "Attention", "3 heads of the query cannot share 2"),
+        "long mask": (attention(weights(4, 6)), "Attention", "the mask is longer than the keys"),
+        "padded keys": (attention(None, None, None, int64(3)), "Attention", "lengths of padded keys are not supported"),
+        "stage of scores": (attention(outputs=("y", "", "", "z"), qk_matmul_output_mode=7), "Attention",
+                            "attribute 'qk_matmul_output_mode' is 7"),
+        "rotated part": (rotation(1, 4, 4, rotary_embedding_dim=10), "RotaryEmbedding", "10 elements of 8 cannot be rotated"),
+        "angles": (rotation(1, 4, 3), "RotaryEmbedding", "a table of shape 1x4x3 has no angles for 4 pairs"),
+        "angles of no batch": (rotation(4, 4), "RotaryEmbedding", "angles of shape 4x4 are of no positions of a batch"),
     })
     def test_message(self, case):
         content, op, message = case
@@ -243,6 +301,45 @@ def initializer(**fields):
     return changed(change)
 
 
+def function(name="F", nodes=(("Relu", ""),), opset=13):
+    """A function of the domain "f" from a to b; `nodes` are the operators one behind the other, each with its domain."""
+    names = ["a", *(f"v{index}" for index in range(1, len(nodes))), "b"]
+    nodes = [helper.make_node(op, [names[index]], [names[index + 1]], domain=domain) for index, (op, domain) in enumerate(nodes)]
+    return helper.make_function("f", name, ["a"], ["b"], nodes, [helper.make_opsetid("", opset), helper.make_opsetid("f", 1)])
+
+
+def calling(*functions, inputs=("x",), op="F", domain="f", **attributes):
+    """A model of one node, which calls a function of these."""
+    return with_functions(functions, [node(op, inputs, domain=domain, **attributes)], domain)
+
+
+def with_functions(functions, nodes, domain="f"):
+    return helper.make_model(graph_of(nodes, [tensor("c", FLOATS)]), functions=functions, ir_version=8,
+                             opset_imports=[helper.make_opsetid("", 13), helper.make_opsetid(domain, 1)]).SerializeToString()
+
+
+def chain(count, calls):
+    """Functions F, F1, F2 ..., each of which calls the next so many times."""
+    names = ["F", *(f"F{index}" for index in range(1, count))]
+    return [function(name, [(called, "f")] * calls) for name, called in zip(names, names[1:])] + [function(names[-1])]
+
+
+def calls_of_bytes(count, size):
+    """Calls of a function, one behind the other, each of which copies a node of this size and drops it again."""
+    outer = function(nodes=[("G", "f")])
+    outer.node[0].attribute.append(helper.make_attribute("unused", b"." * size))
+    names = ["x", *(f"v{index}" for index in range(1, count)), "y"]
+    nodes = [node("F", [name], [following], domain="f") for name, following in zip(names, names[1:])]
+    return with_functions([outer, function("G")], nodes)
+
+
+def with_damaged_default():
+    """A call of a function that has a default of an attribute, which is cut short."""
+    damaged = function().SerializeToString() + b"\x5a\x01\x0a"  # field 11
+    assert len(damaged) < 128
+    return calling() + b"\xca\x01" + bytes([len(damaged)]) + damaged  # field 25
+
+
 class Graphs(RejectionTest, metaclass=CaseTable):
     """Messages of the model around its operators."""
 
@@ -253,7 +350,21 @@ class Graphs(RejectionTest, metaclass=CaseTable):
         "segment": (initializer(segment=helper.onnx.TensorProto.Segment(begin=0, end=4)), "initializer 'w'",
                     "tensors in segments are not supported"),
         "rank": (initializer(dims=[1] * 20), "initializer 'w'", "the tensor has 24 dimensions; at most 16 are supported"),
+        # functions
+        "function twice": (calling(function(), function()), "function 'F'", "it is defined twice"),
+        "inputs of a call": (calling(function(), inputs=("x", "x")), "node 'it' (F)",
+                             "it has more inputs or outputs than the function 'F'"),
+        "deep calls": (calling(*chain(70, 1)), f"node 'it{'/' * 64}' (F64)", "functions call each other more than 64 deep"),
+        "damaged default": (with_damaged_default(), "node 'it' (F)", "an attribute of its function is damaged"),
+        "operator set of a function": (calling(function(opset=6)), "function 'F'",
+                                       "it has Relu of operator set 6, and the model uses 13"),
+        "calls that double": (calling(*chain(20, 2)), None, "its functions give more than 262144 nodes"),
+        "calls of many bytes": (calls_of_bytes(64, 1 << 24), "node 'it' (F)", "its functions give more than 1073741824 bytes"),
+        # an operator without a schema
+        "kind of an attribute": (calling(inputs=("c",), op="Binarizer", domain="ai.onnx.ml", threshold=1), "node 'it' (Binarizer)",
+                                 "attribute 'threshold' is of another kind than it should be"),
     })
     def test_message(self, case):
         content, place, message = case
-        self.assert_diagnostic(self.compile(self.write("m.onnx", content)), f"@/m.onnx: {place}: error: {message}")
+        start = f"@/m.onnx: {place}" if place else "@/m.onnx"
+        self.assert_diagnostic(self.compile(self.write("m.onnx", content)), f"{start}: error: {message}")
