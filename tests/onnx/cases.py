@@ -414,6 +414,12 @@ def graphs():
               ("Transpose", ("q1",), ("q2",), {"perm": [0, 2, 1, 3]}), ("Transpose", ("k1",), ("k2",), {"perm": [0, 2, 3, 1]}),
               ("Transpose", ("v1",), ("v2",), {"perm": [0, 2, 1, 3]}), ("MatMul", ("q2", "k2"), ("a",), {}), ("Softmax", ("a",), ("p",), {}),
               ("MatMul", ("p", "v2"), ("o",), {}), ("Transpose", ("o",), ("t",), {"perm": [0, 2, 1, 3]}), ("Reshape", ("t", "b"), ("out_0",), {}))
+    for name, hidden in (("-1e4", -1e4), ("-inf", -numpy.inf)):
+        add_graph(f"where-mask-of-{name}-integers", {"in_0": (1, 2, 8, 8)},
+                  {"shown": numpy.tril(numpy.ones((8, 8), bool)), "hidden": numpy.float32(hidden)},
+                  ("Where", ("shown", "in_0", "hidden"), ("a",), {}), ("Softmax", ("a",), ("out_0",), {}))
+    add_graph("step-at-zero-integers", {"in_0": (1, 64)}, {"two": float32(2), "zero": float32(0)}, ("Mul", ("in_0", "two"), ("d",), {}),
+              ("Greater", ("d", "zero"), ("g",), {}), ("Cast", ("g",), ("out_0",), {"to": 1}))
     add_graph("half-precision-weights", {"in_0": (2, 3)}, {"h": weights(2, 3).astype(numpy.float16)}, ("Cast", ("h",), ("f",), {"to": 1}),
               ("Add", ("in_0", "f"), ("out_0",), {}))
     add_graph("two-outputs", image, {"w": w}, conv, ("Relu", ("c",), ("out_0",), {}), ("Sigmoid", ("c",), ("out_1",), {}), outputs=("out_0", "out_1"))
