@@ -1,6 +1,7 @@
 #include "tilewright/host/elements.h"
 
 #include "narrow_float.h"
+#include "tilewright/support/npy_bytes.h"
 #include "with_elements.h"
 
 #include <algorithm>
@@ -50,19 +51,6 @@ std::optional<int64_t> firstNotFinite(const Tensor &tensor) {
   return std::nullopt;
 }
 
-static int integerBits(DType type) {
-  switch (type) {
-  case DType::I4:
-  case DType::U4:
-    return 4;
-  case DType::I2:
-  case DType::U2:
-    return 2;
-  default:
-    return 8 * static_cast<int>(byteSize(type));
-  }
-}
-
 int64_t integerAt(const Tensor &tensor, int64_t index) {
   if (isFloat(tensor.dtype))
     return converted<int64_t>(floatAt(tensor, index));
@@ -83,7 +71,7 @@ void setInteger(Tensor &tensor, int64_t index, int64_t value) {
     return setFloat(tensor, index, static_cast<double>(value));
   if (tensor.dtype == DType::Bool)
     value = value != 0;
-  const int unused = 8 * static_cast<int>(sizeof value) - integerBits(tensor.dtype);
+  const int unused = 8 * static_cast<int>(sizeof value) - bitsOf(tensor.dtype);
   const uint64_t shifted = static_cast<uint64_t>(value) << unused;
   value = isSigned(tensor.dtype) ? static_cast<int64_t>(shifted) >> unused
                                  : static_cast<int64_t>(shifted >> unused);
@@ -230,8 +218,8 @@ Tensor castTensor(const Tensor &source, DType type, bool saturate) {
     return source;
   Tensor result = makeTensor(type, source.shape);
   const int64_t count = result.elements();
-  const bool isByElement = narrowFormat(source.dtype) || narrowFormat(type) ||
-                           type == DType::Bool || integerBits(type) < 8;
+  const bool isByElement =
+      narrowFormat(source.dtype) || narrowFormat(type) || type == DType::Bool || bitsOf(type) < 8;
   if (narrowFormat(source.dtype) && type == DType::F32) {
     decodeAll(source.dtype, source.bytes.data(), count, result.data<float>());
     return result;

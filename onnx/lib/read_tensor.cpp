@@ -2,6 +2,7 @@
 
 #include "external_data.h"
 #include "tilewright/onnx/schema.h"
+#include "tilewright/support/npy_bytes.h"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -17,24 +18,9 @@ using ::onnx::TensorProto;
   throw UserError({source.path, 0, 0, source.subject}, message, fix);
 }
 
-// How many bits an element takes in a model.
-int packedBits(DType type) {
-  switch (type) {
-  case DType::I4:
-  case DType::U4:
-  case DType::F4E2M1:
-    return 4;
-  case DType::I2:
-  case DType::U2:
-    return 2;
-  default:
-    return 8 * static_cast<int>(byteSize(type));
-  }
-}
-
 // Elements of less than a byte, each in a byte of its own: the first one stands in the lowest bits.
 std::vector<char> unpacked(const std::vector<char> &packed, int64_t count, DType type) {
-  const int bits = packedBits(type), each = 8 / bits;
+  const int bits = bitsOf(type), each = 8 / bits;
   const bool isSigned = type == DType::I4 || type == DType::I2;
   std::vector<char> bytes(count);
   for (int64_t i = 0; i < count; ++i) {
@@ -80,7 +66,7 @@ int dataFieldCount(const TensorProto &proto) {
 } // namespace
 
 std::string packed(const Tensor &tensor) {
-  const int bits = packedBits(tensor.dtype), each = 8 / std::min(bits, 8);
+  const int bits = bitsOf(tensor.dtype), each = 8 / std::min(bits, 8);
   if (bits >= 8)
     return std::string(tensor.bytes.begin(), tensor.bytes.end());
   const int64_t count = tensor.elements();
@@ -153,7 +139,7 @@ ConstantTensor readTensor(const TensorProto &proto, const TensorSource &source) 
     fail(source, fmt::format("the tensor is larger than {} bytes", maxTensorBytes));
 
   const int64_t count = tensor->elements();
-  const int bits = packedBits(*dtype);
+  const int bits = bitsOf(*dtype);
   const int64_t size = (count * bits + 7) / 8;
   if (proto.data_location() == TensorProto::EXTERNAL) {
     ExternalData location;

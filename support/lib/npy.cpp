@@ -293,6 +293,20 @@ std::string npyBytes(const Tensor &tensor) {
 
 void writeNpy(const std::string &path, const Tensor &tensor) { writeFile(path, npyBytes(tensor)); }
 
+int bitsOf(DType type) {
+  switch (type) {
+  case DType::I4:
+  case DType::U4:
+  case DType::F4E2M1:
+    return 4;
+  case DType::I2:
+  case DType::U2:
+    return 2;
+  default:
+    return 8 * static_cast<int>(byteSize(type));
+  }
+}
+
 Tensor storedAs(Tensor tensor, DType type) {
   const bool isSmall = type == DType::I4 || type == DType::I2;
   const DType natural = byteSize(type) == 2 ? DType::U16 : DType::U8;

@@ -9,6 +9,9 @@ namespace tilewright {
 
 std::string npyBytes(const Tensor &tensor);
 
+// How many bits an element needs: of ONNX's small types fewer than its byte has.
+int bitsOf(DType type);
+
 // What a file held, as a tensor of `type`: of a type that NumPy lacks, files hold integers of its
 // width. Other types stay as they are.
 Tensor storedAs(Tensor tensor, DType type);
