@@ -72,7 +72,8 @@ std::string packed(const Tensor &tensor) {
   const int64_t count = tensor.elements();
   std::string bytes((count + each - 1) / each, 0);
   for (int64_t i = 0; i < count; ++i)
-    bytes[i / each] |= static_cast<char>((tensor.bytes[i] & ((1 << bits) - 1)) << i % each * bits);
+    bytes[i / each] = static_cast<char>(bytes[i / each] | (tensor.bytes[i] & ((1 << bits) - 1))
+                                                              << i % each * bits);
   return bytes;
 }
 

@@ -27,7 +27,7 @@ public:
        RunBody runBody = nullptr);
 
   // Whether it is given and, as an optional, not empty.
-  bool has(size_t input) const {
+  bool has(size_t input) const override {
     return input < inputs_.size() && inputs_[input] && !inputs_[input].isEmpty();
   }
   const Value &value(size_t input) const;       // of any kind

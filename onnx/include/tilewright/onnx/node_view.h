@@ -12,6 +12,8 @@ public:
   NodeView(const Node &node, int64_t opset, SourceLocation location)
       : node_(node), opset_(opset), location_(std::move(location)) {}
 
+  virtual ~NodeView() = default;
+
   const Node &node() const { return node_; }
   int64_t opset() const { return opset_; }
   const SourceLocation &location() const { return location_; }
@@ -21,7 +23,7 @@ public:
 
   // Inputs. Those that the operator's schema requires are there, and of types that it allows.
   size_t inputCount() const { return node_.inputs.size(); }
-  bool has(size_t input) const;
+  virtual bool has(size_t input) const;
   bool wants(size_t output) const; // whether the output has a name
 
   bool hasAttribute(const std::string &name) const { return node_.attributes.count(name); }
