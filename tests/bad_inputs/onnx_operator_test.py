@@ -318,7 +318,7 @@ def with_functions(functions, nodes, domain="f"):
                              opset_imports=[helper.make_opsetid("", 13), helper.make_opsetid(domain, 1)]).SerializeToString()
 
 
-def chain(count, calls):
+def nested(count, calls):
     """Functions F, F1, F2 ..., each of which calls the next so many times."""
     names = ["F", *(f"F{index}" for index in range(1, count))]
     return [function(name, [(called, "f")] * calls) for name, called in zip(names, names[1:])] + [function(names[-1])]
@@ -354,11 +354,11 @@ class Graphs(RejectionTest, metaclass=CaseTable):
         "function twice": (calling(function(), function()), "function 'F'", "it is defined twice"),
         "inputs of a call": (calling(function(), inputs=("x", "x")), "node 'it' (F)",
                              "it has more inputs or outputs than the function 'F'"),
-        "deep calls": (calling(*chain(70, 1)), f"node 'it{'/' * 64}' (F64)", "functions call each other more than 64 deep"),
+        "deep calls": (calling(*nested(70, 1)), f"node 'it{'/' * 64}' (F64)", "functions call each other more than 64 deep"),
         "damaged default": (with_damaged_default(), "node 'it' (F)", "an attribute of its function is damaged"),
         "operator set of a function": (calling(function(opset=6)), "function 'F'",
                                        "it has Relu of operator set 6, and the model uses 13"),
-        "calls that double": (calling(*chain(20, 2)), None, "its functions give more than 262144 nodes"),
+        "calls that double": (calling(*nested(20, 2)), None, "its functions give more than 262144 nodes"),
         "calls of many bytes": (calls_of_bytes(64, 1 << 24), "node 'it' (F)", "its functions give more than 1073741824 bytes"),
         # an operator without a schema
         "kind of an attribute": (calling(inputs=("c",), op="Binarizer", domain="ai.onnx.ml", threshold=1), "node 'it' (Binarizer)",
