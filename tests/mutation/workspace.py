@@ -10,7 +10,7 @@ import subprocess
 
 import environment
 
-PARTS = ("CMakeLists.txt", "CMakePresets.json", "cmake", "support", "runtime", "isa", "program", "rtl", "simulator", "explore", "tests/regressions")
+PARTS = ("CMakeLists.txt", "CMakePresets.json", "cmake", "support", "runtime", "onnx", "host", "isa", "program", "rtl", "simulator", "explore", "tests/regressions")
 COMPONENTS = ("isa", "program", "simulator")
 BIN = pathlib.Path(__file__).resolve().parent / "bin"
 
