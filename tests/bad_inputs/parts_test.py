@@ -52,6 +52,12 @@ class Parts(RejectionTest, metaclass=CaseTable):
         self.assert_diagnostic(["run", self.program(), "--input", f"x={file}"],
                                "@/x.npy: input 'x': error: is int64, the model takes float32\n  fix: convert it")
 
+    def test_batch(self):
+        file = self.write("x.npy", npy(numpy.zeros((2, 3, 8, 8), numpy.float32)))
+        self.assert_diagnostic(["run", self.program(), "--input", f"x={file}"],
+                               "@/x.npy: input 'x': error: has the shape 2x3x8x8, the model takes 1x3x8x8\n"
+                               "  fix: give one sample: a program in parts takes no batches")
+
     def test_part_that_reads_nothing(self):
         program = self.write("p.elf", archive(inputs=[]))
         self.assert_diagnostic(["run", program], "@/p.elf: part 0: error: reads 'x', which no part before it gives" + DAMAGED)
