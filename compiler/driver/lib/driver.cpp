@@ -32,8 +32,6 @@ namespace tilewright {
 
 namespace {
 
-constexpr int64_t randomSamples = 16;
-
 bool isFloat(mlir::ModuleOp module) {
   bool found = false;
   module.walk([&](mlir::func::FuncOp function) {
@@ -150,17 +148,11 @@ private:
       module_ =
           importOnnx(options_.model, *std::exchange(model_, {}), {options_.shapes, {}}, *context_);
     else
-      module_ = options_.from == Stage::Tosa
-                    ? importForeignTosa(options_.model, readFile(options_.model), *context_)
-                    : importModel(options_.model, {options_.shapes, constants()}, *context_);
+      module_ =
+          options_.from == Stage::Tosa
+              ? importForeignTosa(options_.model, readFile(options_.model), *context_)
+              : importModel(options_.model, {options_.shapes, constantsOf(options_)}, *context_);
     phases_.ended("import", *module_);
-  }
-
-  std::map<std::string, Tensor> constants() const {
-    std::map<std::string, Tensor> tensors;
-    for (const auto &[name, file] : options_.constants)
-      tensors.emplace(name, readNpy(file));
-    return tensors;
   }
 
   // Folds the graph, and quantizes it where it is float.

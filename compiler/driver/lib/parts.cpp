@@ -17,8 +17,6 @@ namespace tilewright {
 
 namespace {
 
-constexpr int64_t randomSamples = 16;
-
 // Row `index` of a calibration array, in the shape of the input.
 Tensor sample(const Tensor &array, int64_t index, const onnx::GraphValue &input) {
   const auto rows = std::max<int64_t>(array.shape.empty() ? 1 : array.shape[0], 1);
@@ -94,10 +92,7 @@ private:
     model_ = onnx::readModel(options_.model, std::move(bytes));
     if (!options_.shapes.empty()) // an exporter may have noted other ones
       model_.declared.clear();
-    std::map<std::string, Tensor> constants;
-    for (const auto &[name, file] : options_.constants)
-      constants.emplace(name, readNpy(file));
-    onnx::bindConstants(options_.model, model_, constants);
+    onnx::bindConstants(options_.model, model_, constantsOf(options_));
     return true;
   }
 
@@ -150,8 +145,7 @@ private:
         fixed.insert(node.outputs.begin(), node.outputs.end());
     }
     try {
-      const CalibrationData given =
-          options_.calibration.empty() ? randomInputs() : readCalibration(options_.calibration);
+      const CalibrationData &given = samples();
       checkRows(given);
       const int64_t last = given.arrays.empty() ? 0 : given.arrays.begin()->second.shape[0] - 1;
       const auto first = valuesOf(given, 0), second = valuesOf(given, last);
@@ -199,8 +193,8 @@ private:
   }
 
   static bool shapesByData(const onnx::Node &node) {
-    constexpr std::array<std::string_view, 7> operators = {
-        "Compress", "If", "Loop", "NonMaxSuppression", "NonZero", "StringSplit", "Unique"};
+    constexpr std::array<std::string_view, 5> operators = {"Compress", "NonMaxSuppression",
+                                                           "NonZero", "StringSplit", "Unique"};
     return std::find(operators.begin(), operators.end(), node.op) != operators.end();
   }
 
@@ -288,9 +282,7 @@ private:
       readsParts |= !isInput(input.name);
     if (options_.calibration.empty() && !readsParts)
       return std::nullopt;
-    if (samples_.arrays.empty())
-      samples_ =
-          options_.calibration.empty() ? randomInputs() : readCalibration(options_.calibration);
+    samples();
     if (readsParts)
       checkRows(samples_);
     CalibrationData data{samples_.path, {}};
@@ -344,6 +336,14 @@ private:
     }
   }
 
+  // Of the whole model's inputs, read when they are first asked for.
+  const CalibrationData &samples() {
+    if (samples_.arrays.empty())
+      samples_ =
+          options_.calibration.empty() ? randomInputs() : readCalibration(options_.calibration);
+    return samples_;
+  }
+
   // Standard normal numbers; 0 and 1 for inputs that are no float.
   CalibrationData randomInputs() const {
     CalibrationData data;
@@ -366,10 +366,17 @@ private:
   Refusals refusals_;
   std::vector<ModelPart> parts_;
   bool hasShapes_ = false;
-  CalibrationData samples_; // of the whole model's inputs; empty until they are asked for
+  CalibrationData samples_; // see samples()
 };
 
 } // namespace
+
+std::map<std::string, Tensor> constantsOf(const CompileOptions &options) {
+  std::map<std::string, Tensor> tensors;
+  for (const auto &[name, file] : options.constants)
+    tensors.emplace(name, readNpy(file));
+  return tensors;
+}
 
 CompileResult compileInParts(const CompileOptions &options) {
   return PartedCompiler(options).compile();

@@ -7,6 +7,11 @@
 
 namespace tilewright {
 
+constexpr int64_t randomSamples = 16; // where no calibration is given
+
+// The inputs that always have one value.
+std::map<std::string, Tensor> constantsOf(const CompileOptions &options);
+
 // What `compile` (driver.h) does: as a whole where the accelerator can compute all of it, else in
 // parts, of which the host runs some.
 CompileResult compileInParts(const CompileOptions &options);

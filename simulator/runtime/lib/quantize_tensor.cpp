@@ -1,5 +1,6 @@
 #include "tilewright/simulator/runtime/session.h"
 
+#include "tilewright/host/elements.h"
 #include "tilewright/support/error.h"
 
 #include <cfenv>
@@ -11,16 +12,6 @@
 namespace tilewright {
 
 namespace {
-
-float halfToFloat(uint16_t half) {
-  const int exponent = (half >> 10) & 31, mantissa = half & 1023;
-  float magnitude = exponent == 31 ? (mantissa ? std::numeric_limits<float>::quiet_NaN()
-                                               : std::numeric_limits<float>::infinity())
-                    : exponent == 0
-                        ? std::ldexp(static_cast<float>(mantissa), -24)
-                        : std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
-  return half & 0x8000 ? -magnitude : magnitude;
-}
 
 // Calls visit(T{}) with the integer type of a tensor.
 template <typename Visit> void withInteger(DType type, const Visit &visit) {
@@ -50,8 +41,8 @@ Tensor quantizeTensor(const Tensor &real, const TensorInfo &info) {
   auto scaled = [&](int64_t i) -> double {
     if (real.dtype == DType::F64)
       return std::nearbyint(real.data<double>()[i] / *info.scale);
-    float value =
-        real.dtype == DType::F32 ? real.data<float>()[i] : halfToFloat(real.data<uint16_t>()[i]);
+    float value = real.dtype == DType::F32 ? real.data<float>()[i]
+                                           : static_cast<float>(host::floatAt(real, i));
     return std::nearbyint(value / static_cast<float>(*info.scale));
   };
   withInteger(info.dtype, [&](auto zero) {
