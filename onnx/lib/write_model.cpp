@@ -3,6 +3,8 @@
 #include "tilewright/onnx/model.h"
 #include "tilewright/onnx/schema.h"
 
+#include <fmt/format.h>
+
 namespace tilewright::onnx {
 
 namespace {
@@ -30,11 +32,13 @@ void writeValue(const GraphValue &value, ::onnx::ValueInfoProto &proto) {
   }
 }
 
-void writeGraph(const Graph &graph, ::onnx::GraphProto &proto);
+void writeGraph(const Graph &graph, ::onnx::GraphProto &proto, const std::string &path);
 
 class AttributeWriter {
 public:
-  explicit AttributeWriter(::onnx::AttributeProto &proto) : proto_(proto) {}
+  // `place` is the node's.
+  AttributeWriter(::onnx::AttributeProto &proto, const SourceLocation &place)
+      : proto_(proto), place_(place) {}
 
   void operator()(int64_t value) { type(Proto::INT).set_i(value); }
   void operator()(float value) { type(Proto::FLOAT).set_f(value); }
@@ -58,10 +62,12 @@ public:
     type(Proto::STRINGS);
   }
   void operator()(const std::shared_ptr<const Graph> &value) {
-    writeGraph(*value, *type(Proto::GRAPH).mutable_g());
+    writeGraph(*value, *type(Proto::GRAPH).mutable_g(), place_.file);
   }
   void operator()(const UnsupportedAttribute &value) {
-    throw std::logic_error("an attribute that is " + value.kind + " cannot be written");
+    throw Unsupported(place_, fmt::format("attribute '{}' is of the kind {}, which no operator "
+                                          "here takes",
+                                          escape(proto_.name()), value.kind));
   }
 
 private:
@@ -71,9 +77,10 @@ private:
     return proto_;
   }
   Proto &proto_;
+  const SourceLocation &place_;
 };
 
-void writeGraph(const Graph &graph, ::onnx::GraphProto &proto) {
+void writeGraph(const Graph &graph, ::onnx::GraphProto &proto, const std::string &path) {
   proto.set_name("graph");
   for (const GraphValue &value : graph.inputs)
     writeValue(value, *proto.add_input());
@@ -85,6 +92,7 @@ void writeGraph(const Graph &graph, ::onnx::GraphProto &proto) {
     writeTensor(*tensor, initializer);
   }
   for (const Node &node : graph.nodes) {
+    const SourceLocation place{path, 0, 0, node.describe()};
     ::onnx::NodeProto &written = *proto.add_node();
     written.set_name(node.name);
     written.set_op_type(node.op);
@@ -96,14 +104,14 @@ void writeGraph(const Graph &graph, ::onnx::GraphProto &proto) {
     for (const auto &[name, attribute] : node.attributes) {
       ::onnx::AttributeProto &each = *written.add_attribute();
       each.set_name(name);
-      std::visit(AttributeWriter(each), attribute);
+      std::visit(AttributeWriter(each, place), attribute);
     }
   }
 }
 
 } // namespace
 
-std::string writeModel(const Model &model) {
+std::string writeModel(const Model &model, const std::string &path) {
   ::onnx::ModelProto proto;
   proto.set_ir_version(8);
   ::onnx::OperatorSetIdProto &opset = *proto.add_opset_import();
@@ -113,7 +121,7 @@ std::string writeModel(const Model &model) {
     other.set_domain(domain);
     other.set_version(version);
   }
-  writeGraph(model, *proto.mutable_graph());
+  writeGraph(model, *proto.mutable_graph(), path);
   return proto.SerializeAsString();
 }
 

@@ -3,9 +3,11 @@
 import dataclasses
 import io
 import json
+import pathlib
 import zipfile
 
 import numpy
+import onnx
 
 import models
 import mutations
@@ -44,6 +46,7 @@ class Seed:
     content: bytes
     commands: tuple  # of arguments each; FILE stands for the corrupted file
     corrupt: object  # of mutations
+    then: tuple = ()  # a command for what a command made of a file that is still good
     at: str = ""  # where the file stands among the good ones, or in a copy of the description (isa/...); empty: by itself
 
 
@@ -80,8 +83,6 @@ def corrupt_archive(rng, content):
 
 
 def corrupt_onnx(rng, content):
-    import onnx
-
     if rng.random() < 0.3:
         return mutations.corrupt_bytes(rng, content)
     model = onnx.ModelProto.FromString(content)
@@ -131,6 +132,20 @@ def onnx_seeds():
         yield Seed(name + ".onnx", encoded(graph), (commands[name == "conv"],), corrupt_onnx)
 
 
+def operator_seeds():
+    """For each operator the first of ONNX's own node tests that is of it alone."""
+    cases = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data" / "node"
+    commands = (("compile", FILE, "-o", "out"), ("compile", FILE, "--accelerator-only", "-o", "out"),
+                ("compile", FILE, "--quantize", "none", "-o", "out"))
+    seen = set()
+    for path in sorted(cases.glob("*/model.onnx")):
+        content = path.read_bytes()
+        nodes = onnx.ModelProto.FromString(content).graph.node
+        if len(nodes) == 1 and nodes[0].op_type not in seen:
+            seen.add(nodes[0].op_type)
+            yield Seed(nodes[0].op_type + ".onnx", content, commands, corrupt_onnx, ("run", "out", "--max-cycles", "100000"))
+
+
 def npy_seeds():
     good = numpy.zeros((1, 4, 4, 8), numpy.int8)
     command = ("run", "program.elf", "--engine", "functional", "--raw", "--input", "x=" + FILE)
@@ -153,6 +168,13 @@ def elf_seeds(made):
         yield Seed(name, (made / name).read_bytes(), commands, mutations.corrupt_bytes)
 
 
+def parts_seeds(made):
+    """Programs of which the host runs a part, or all."""
+    commands = (("run", FILE, "--max-cycles", "100000", "--output-dir", "tensors"), ("disasm", FILE), ("verify", FILE, "--max-cycles", "100000"))
+    for name in ("parts.elf", "host.elf"):
+        yield Seed(name, (made / name).read_bytes(), commands, mutations.corrupt_bytes)
+
+
 def yaml_seeds():
     for file in sorted((ISA / "targets").glob("*.yaml")):
         yield Seed(file.name, file.read_bytes(), (("isa", "check", "--target", FILE), ("isa", "show", "--target", FILE)), mutations.corrupt_text)
@@ -165,7 +187,7 @@ def yaml_seeds():
 def description_seeds():
     check = (("isa", "check", "--target", "edge16"),)
     for file in sorted([*(ISA / "description").rglob("*.yaml"), ISA / "dram" / "lpddr4.yaml", ISA / "targets" / "edge16.yaml"]):
-        yield Seed(file.name, file.read_bytes(), check, mutations.corrupt_text, str(file.relative_to(ROOT)))
+        yield Seed(file.name, file.read_bytes(), check, mutations.corrupt_text, at=str(file.relative_to(ROOT)))
 
 
 def assembler_seeds(made):
@@ -194,13 +216,13 @@ def database_seeds(made):
     tune = ("compile", "good.mlir", "-o", "out", "--tune", "2", "--tune-database", FILE)
     yield Seed("tuner.db", (made / "tuner.db").read_bytes(), (tune,), mutations.corrupt_bytes)
     report = ("explore", "report", "results")
-    yield Seed("plan.json", (made / "results" / "plan.json").read_bytes(), (report,), corrupt_json, "results/plan.json")
-    yield Seed("results.db", (made / "results" / "results.db").read_bytes(), (report,), mutations.corrupt_bytes, "results/results.db")
+    yield Seed("plan.json", (made / "results" / "plan.json").read_bytes(), (report,), corrupt_json, at="results/plan.json")
+    yield Seed("results.db", (made / "results" / "results.db").read_bytes(), (report,), mutations.corrupt_bytes, at="results/results.db")
 
 
 def seeds(made):
     """{door: seeds}."""
-    return {"onnx": list(onnx_seeds()), "npy": list(npy_seeds()), "npz": list(npz_seeds()), "elf": list(elf_seeds(made)),
+    return {"onnx": list(onnx_seeds()), "operators": list(operator_seeds()), "parts": list(parts_seeds(made)), "npy": list(npy_seeds()), "npz": list(npz_seeds()), "elf": list(elf_seeds(made)),
             "yaml": list(yaml_seeds()), "description": list(description_seeds()), "assembler": list(assembler_seeds(made)),
             "mlir": list(mlir_seeds(made)), "report": list(report_seeds(made)), "database": list(database_seeds(made))}
 
@@ -228,6 +250,9 @@ def make_good_files(folder, run):
                                    "fence !wait=1\nhalt\n")
     run("asm", "copy.s", "-o", "copy.elf", "--input", "x=0:int8:1x4", "--output-tensor", "y=0x100:int8:1x4", "--dram-bytes", "4096")
     run("compile", "good.mlir", "-o", "program.elf")
+    models.write_onnx(folder, models.model(models.divided_graph()), "divided.onnx")
+    run("compile", "divided.onnx", "-o", "parts.elf")
+    run("compile", "divided.onnx", "--quantize", "none", "-o", "host.elf")
     for stage in ("tosa", "kernel", "npu"):
         run("compile", "good.mlir", "--emit", stage, "-o", f"{stage}.mlir")
     run("compile", "good.mlir", "--emit", "asm", "-o", "program.s")

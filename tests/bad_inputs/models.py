@@ -65,6 +65,13 @@ def conv_graph():
                              [tensor("w", weights(8, 3, 3, 3)), tensor("b", weights(8))])
 
 
+def divided_graph():
+    """x [1, 3, 8, 8] -> Conv -> NonZero, which the host computes -> y [4, ?]."""
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], name="conv"), helper.make_node("NonZero", ["c"], ["y"], name="nonzero")]
+    return helper.make_graph(nodes, "g", [value("x", [1, 3, 8, 8])], [value("y", [4, None], TensorProto.INT64)],
+                             [tensor("w", weights(4, 3, 3, 3))])
+
+
 def model(graph, opset=13, ir_version=8):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir_version)
 

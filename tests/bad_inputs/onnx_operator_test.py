@@ -44,6 +44,13 @@ def dilated_pool(**attributes):
     return one("MaxPool", **{"kernel_shape": [2, 2], "dilations": [2, 2], **attributes})
 
 
+def loss(*weight, scores=(1, 3, 2), target=(1, 2)):
+    """The loss of two positions of three classes."""
+    names = ["x", "t", *(["w"] if weight else [])]
+    return encoded(graph_of([node("NegativeLogLikelihoodLoss", names)], [tensor("w", array) for array in weight],
+                            [value("x", list(scores)), value("t", list(target), TensorProto.INT64)]))
+
+
 def resize(scales=(1, 1, 2, 2), opset=13, shape=(1, 3, 8, 8), **attributes):
     nodes = [node("Resize", ("x", "", "s"), **attributes)]
     return encoded(graph_of(nodes, [tensor("s", numpy.array(scales, numpy.float32))], [value("x", list(shape))]), opset=opset)
@@ -168,6 +175,9 @@ class Operators(RejectionTest, metaclass=CaseTable):
                                 "booleans cannot be gathered by indices that depend on the data"),
         "booleans one by one": (at([2], "GatherElements", numpy.ones(4, bool)), "GatherElements", "booleans are not supported"),
         "rank of indices": (one("GatherElements", int64(0)), "GatherElements", "the indices have another rank than the data"),
+        "target of a loss": (loss(target=(1, 3)), "NegativeLogLikelihoodLoss", "its target has the shape 1x3, and should have 1x2"),
+        "weights of a loss": (loss(weights(4)), "NegativeLogLikelihoodLoss", "it has 4 weights, and there are 3 classes"),
+        "loss of a list": (loss(scores=(3,)), "NegativeLogLikelihoodLoss", "its scores should have two dimensions or more"),
         "depth": (one("OneHot", numpy.int64(0), weights(2)), "OneHot", "a depth of 0 is not possible"),
         "triangle of a list": (on((3,), "Trilu", opset=14), "Trilu", "a tensor of shape 3 has no matrices"),
         "concat": (one("Concat", weights(1, 3, 8, 9), axis=1), "Concat",

@@ -3,6 +3,7 @@
 import json
 
 import numpy
+from onnx import TensorProto, helper
 
 from models import graph_of
 from onnx_models import encoded, node
@@ -73,6 +74,14 @@ class Parts(RejectionTest, metaclass=CaseTable):
     def test_damaged_archive(self):
         program = self.write("p.elf", archive()[:-20])
         self.assert_rejected(["run", program], r"p\.elf: error: is a damaged archive: ")
+
+    def test_attribute_that_is_a_type(self):
+        # Of an operator whose attributes no schema here knows.
+        kind = helper.make_tensor_type_proto(TensorProto.FLOAT, [1])
+        graph = graph_of([node("Normalizer", domain="ai.onnx.ml", more=kind)])
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13), helper.make_opsetid("ai.onnx.ml", 3)], ir_version=8)
+        self.assert_diagnostic([*self.compile(self.write("m.onnx", made.SerializeToString())), "--quantize", "none"],
+                               "@/m.onnx: node 'it' (Normalizer): error: attribute 'more' is of the kind TYPE_PROTO, which no operator here takes")
 
     def test_reason_of_what_stays_on_the_host(self):
         model = encoded(graph_of([node("Relu", ("x",), ("r",)), node("NonZero", ("r",), ("y",))]))

@@ -206,7 +206,8 @@ private:
       const std::string title =
           fmt::format("part {}, {}: ", i, part.onHost ? "host" : "accelerator");
       if (part.onHost) {
-        program.parts.push_back({true, onnx::writeModel(part.model), part.operators});
+        program.parts.push_back(
+            {true, onnx::writeModel(part.model, options_.model), part.operators});
         whole.summary += title + operatorsOf(part) + "\n";
         for (const HostOperator &each : part.operators)
           whole.plan += fmt::format("{} ({}): on the host: {}\n", escape(each.name),

@@ -234,7 +234,14 @@ static void setLoss(NodeImporter &node, mlir::Value logarithms) {
   const auto rank = static_cast<int64_t>(shape.size());
   mlir::Value targets = node.value(1);
   const std::string reduction = node.choice("reduction", {"mean", "none", "sum"});
-  Shape oneClass = shape;
+  Shape oneClass = shape, positionsOnly = shape;
+  positionsOnly.erase(positionsOnly.begin() + 1);
+  if (sizesOf(targets) != positionsOnly)
+    node.fail(fmt::format("its target has the shape {}, and should have {}",
+                          formatShape(sizesOf(targets)), formatShape(positionsOnly)));
+  if (node.has(2) && elementCount(node.shape(2)) != shape[1])
+    node.fail(fmt::format("it has {} weights, and there are {} classes",
+                          elementCount(node.shape(2)), shape[1]));
   oneClass[1] = 1;
   targets = tosa.reshape(targets, oneClass);
   mlir::Value isTarget = tosa.compare<EqualOp>(targets, positions(tosa, rank, 1, shape[1]));
@@ -252,8 +259,6 @@ static void setLoss(NodeImporter &node, mlir::Value logarithms) {
   }
   mlir::Value losses = tosa.multiply(logarithms, weights);
   losses = tosa.reduce<mlir::tosa::ReduceSumOp>(losses, 1);
-  Shape positionsOnly = shape;
-  positionsOnly.erase(positionsOnly.begin() + 1);
   if (reduction == "none")
     return node.setResult(tosa.multiplyScalar(tosa.reshape(losses, positionsOnly), -1));
   auto sumOf = [&](mlir::Value value) {
@@ -269,11 +274,18 @@ static void setLoss(NodeImporter &node, mlir::Value logarithms) {
   node.setResult(tosa.multiply(sum, tosa.unary<mlir::tosa::ReciprocalOp>(sumOf(weights))));
 }
 
+static void requireClasses(NodeImporter &node) {
+  if (node.shape(0).size() < 2)
+    node.fail("its scores should have two dimensions or more");
+}
+
 static void buildNegativeLogLikelihoodLoss(NodeImporter &node) {
+  requireClasses(node);
   setLoss(node, node.floatValue(0));
 }
 
 static void buildSoftmaxCrossEntropyLoss(NodeImporter &node) {
+  requireClasses(node);
   FloatBuilder &tosa = node.tosa();
   mlir::Value scores = node.floatValue(0);
   mlir::Value shifted = tosa.subtract(scores, tosa.reduce<mlir::tosa::ReduceMaxOp>(scores, 1));

@@ -80,7 +80,8 @@ Model readModel(const std::string &path, std::string bytes, bool tensorsOnly = t
 // One value: the content of a file with a TensorProto. Throws UserError.
 Tensor readTensorFile(const std::string &path, const std::string &bytes);
 
-// The bytes of a file that `readModel` reads as `model`.
-std::string writeModel(const Model &model);
+// The bytes of a file that `readModel` reads as `model`, which was read from `path`. Throws
+// Unsupported where an attribute is of a kind that no operator takes.
+std::string writeModel(const Model &model, const std::string &path);
 
 } // namespace tilewright::onnx
