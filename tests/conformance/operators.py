@@ -13,3 +13,5 @@ reduce_all reduce_any reduce_max reduce_min reduce_sum resize reverse scatter se
 # The generator's names hold only the operators above. What it emits besides them even with `--tosa-version 1.0` belongs to
 # the 1.1 draft (dim, matmul_t, adaptive pooling, row_gather, shape arithmetic, block-scaled reshape, bool gather and scatter).
 DRAFT_ONLY = {("gather", "BOOL"), ("scatter", "BOOL")}
+
+EXTENSIONS = ["int16"]
