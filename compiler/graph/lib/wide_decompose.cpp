@@ -68,6 +68,10 @@ public:
       builder_.setInsertionPoint(&op);
       if (op.getNumResults() == 1 && mlir::failed(visit(&op)))
         return mlir::failure();
+      if (!llvm::is_contained(replaced_, &op) &&
+          llvm::any_of(op.getOperands(), [&](Value each) { return forms_.contains(each); }))
+        return op.emitOpError("has no kernel form: 48-bit integers are rescaled by constants, "
+                              "added to by a constant bias and handed on, no more");
     }
     builder_.setInsertionPoint(block.getTerminator());
     giveResults(block.getTerminator());
@@ -194,17 +198,19 @@ private:
     return made.getOutput();
   }
 
+  static mlir::LogicalResult refuseSums(mlir::Operation *op) {
+    return op->emitOpError("has no kernel form: sums of products of 8 bits do not fit 32 bits");
+  }
+
   template <typename Op> mlir::LogicalResult convolution(IntegerBuilder &integer, Op op) {
     if (!hasElement(op.getInput(), 16) || !isWide(op.getOutput()))
       return mlir::success();
-    const auto given = forms_.find(op.getBias());
     const auto bias = constantIntegers(op.getBias());
-    if (given == forms_.end() || !bias)
-      return op.emitOpError("has no kernel form: its bias is not constant");
+    if (!bias)
+      return mlir::success();
     const int64_t sum = mostOfLow * greatestWeights(op);
     if (sum > greatestSum)
-      return op.emitOpError("has no kernel form: sums of its weights' products with 8 bits do not "
-                            "fit 32 bits");
+      return refuseSums(op);
     // What of the bias fits goes with the lower sum.
     const bool fits =
         llvm::all_of(*bias, [&](int64_t each) { return std::abs(each) <= greatestSum - sum; });
@@ -221,7 +227,7 @@ private:
     if (!hasElement(op.getA(), 16) || !isWide(op.getOutput()))
       return mlir::success();
     if (shapeOf(op.getA())[2] > greatestSum / (mostOfLow * mostOfLow))
-      return op.emitOpError("has no kernel form: sums of products of 8 bits do not fit 32 bits");
+      return refuseSums(op);
     const SplitActivations a = splitActivations(integer, op.getA()),
                            b = splitActivations(integer, op.getB());
     const auto times = [&](Value left, int64_t leftZero, Value right, int64_t rightZero) -> Value {
