@@ -74,9 +74,9 @@ def rescale48(unsigned):
                "rounding_mode = SINGLE_ROUND, scale32 = false} : (tensor<4xi48>, tensor<1xi16>, tensor<1xi8>, tensor<1xi48>, tensor<1xi16>)")
 
 
-def resize(channels, scale=shape(2, 1, 2, 1), offset=0, border=0):
-    return one("%x: tensor<1x4x4x1xi8>", f"1x7x7x{channels}xi8", f"%s = {shape(1, 1, 1, 1)}", f"%a = {scale}", f"%b = {shape(0, offset)}",
-               f"%c = {shape(0, border)}", "tosa.resize %x, %a, %b, %c {mode = NEAREST_NEIGHBOR} : (tensor<1x4x4x1xi8>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>)")
+def resize(channels, scale=shape(2, 1, 2, 1), offset=0, border=0, width=4):
+    return one(f"%x: tensor<1x4x{width}x1xi8>", f"1x7x{2 * width - 1}x{channels}xi8", f"%s = {shape(1, 1, 1, 1)}", f"%a = {scale}", f"%b = {shape(0, offset)}",
+               f"%c = {shape(0, border)}", f"tosa.resize %x, %a, %b, %c {{mode = NEAREST_NEIGHBOR}} : (tensor<1x4x{width}x1xi8>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>)")
 
 
 SUM = "tosa.add_shape %s, %s : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<1>"
@@ -106,6 +106,7 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "rescale to unsigned": (rescale48(("false", "true")), "'tosa.rescale': what is rescaled from 48 bits has a sign, and its result too"),
         "rescale from unsigned": (rescale48(("true", "false")), "'tosa.rescale': what is rescaled from 48 bits has a sign, and its result too"),
         "resize": (resize(channels=2), "'tosa.resize': batch or channels of input and result differ"),
+        "large resize": (resize(channels=1, width=16384), "'tosa.resize': a height or a width is 16384 or more"),
         "resize offset": (resize(channels=1, offset=-3, border=-3), "'tosa.resize': an offset is out of range"),
         "resize far offset": (resize(channels=1, offset=32, border=32), "'tosa.resize': an offset is out of range"),
         "resize border": (resize(channels=1, offset=2, border=2), "'tosa.resize': a border is out of range"),

@@ -103,6 +103,8 @@ private:
   void checkResize(tosa::ResizeOp op) const {
     Dims in = shape(op.getInput()), out = shape(op.getOutput());
     require(in[0] == out[0] && in[3] == out[3], "batch or channels of input and result differ");
+    for (size_t i : {1, 2})
+      require(std::max(in[i], out[i]) < 16384, "a height or a width is 16384 or more");
     std::optional<Dims> scale = constant(op.getScale()), offset = constant(op.getOffset()),
                         border = constant(op.getBorder());
     require(scale && offset && border, "scale, offset or border is not constant");
