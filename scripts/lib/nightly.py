@@ -68,6 +68,8 @@ def parts():
         Suite("random", "1,000 random networks on random machines, the whole pipeline",
               (PYTHON, "tests/random/run", "--count", "1000", "--seed", "{seed}")),
         *conformance_parts(),
+        Suite("conformance-int16", "all tests that TOSA's EXT-INT16 adds, on three engines, two targets",
+              (PYTHON, "tests/conformance/run", "--extension", "int16", "--engines", "functional,cycle,rtl", "--seed", "{seed}")),
         Suite("configurations", "24 random machines run a sample of the conformance tests on three engines",
               (PYTHON, "tests/configurations/run", "--engines", "functional,cycle,rtl", "--seed", "{seed}")),
         Suite("large-machines", "the RTL's tests with the large machines, 1,000 random programs each",

@@ -61,6 +61,8 @@ SUITES = [
           (PYTHON, "tests/conformance/run", "--sample", "16", "--engines", "rtl", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
     Suite("conformance", "a sample of TOSA's conformance tests, both engines, both targets",
           (PYTHON, "tests/conformance/run", "--sample", "4", "--seed", "{seed}", "--jobs", "{jobs}")),
+    Suite("conformance-int16", "a sample of the tests that TOSA's EXT-INT16 adds, both engines, both targets",
+          (PYTHON, "tests/conformance/run", "--extension", "int16", "--sample", "2", "--seed", "{seed}", "--jobs", "{jobs}")),
     Suite("injected", "verify and fuzz name the unit and the cycle of injected faults", (PYTHON, "tests/mutation/injected"), always=False),
     Suite("fuzz", "each libFuzzer target for ten seconds",
           (PYTHON, "scripts/lib/check_fuzzers.py", "--seconds", "10", "--seed", "{seed}", "--jobs", "{jobs}"),

@@ -67,9 +67,16 @@ def rescale(multiplier=1073741824, shift=30):
                "rounding_mode = SINGLE_ROUND, scale32 = true} : (tensor<4xi8>, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi8>)")
 
 
-def resize(channels, scale=shape(2, 1, 2, 1)):
-    return one("%x: tensor<1x4x4x1xi8>", f"1x7x7x{channels}xi8", f"%s = {shape(1, 1, 1, 1)}", f"%a = {scale}", f"%b = {shape(0, 0)}",
-               "tosa.resize %x, %a, %b, %b {mode = NEAREST_NEIGHBOR} : (tensor<1x4x4x1xi8>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>)")
+def rescale48(unsigned):
+    return one("%x: tensor<4xi48>", "4xi16", f"%m = {constant(3, '1xi16')}", f"%s = {constant(30, '1xi8')}", f"%z = {constant(0, '1xi48')}",
+               f"%y = {constant(0, '1xi16')}",
+               f"tosa.rescale %x, %m, %s, %z, %y {{input_unsigned = {unsigned[0]}, output_unsigned = {unsigned[1]}, per_channel = false, "
+               "rounding_mode = SINGLE_ROUND, scale32 = false} : (tensor<4xi48>, tensor<1xi16>, tensor<1xi8>, tensor<1xi48>, tensor<1xi16>)")
+
+
+def resize(channels, scale=shape(2, 1, 2, 1), offset=0, border=0, width=4):
+    return one(f"%x: tensor<1x4x{width}x1xi8>", f"1x7x{2 * width - 1}x{channels}xi8", f"%s = {shape(1, 1, 1, 1)}", f"%a = {scale}", f"%b = {shape(0, offset)}",
+               f"%c = {shape(0, border)}", f"tosa.resize %x, %a, %b, %c {{mode = NEAREST_NEIGHBOR}} : (tensor<1x4x{width}x1xi8>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>)")
 
 
 SUM = "tosa.add_shape %s, %s : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<1>"
@@ -96,7 +103,13 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "shift of a product": (mul(shift=64), "'tosa.mul': the shift is out of range"),
         "rescale shift": (rescale(shift=1), "'tosa.rescale': a shift is outside 2 to 62"),
         "rescale multiplier": (rescale(multiplier=-1), "'tosa.rescale': a multiplier is negative"),
+        "rescale to unsigned": (rescale48(("false", "true")), "'tosa.rescale': what is rescaled from 48 bits has a sign, and its result too"),
+        "rescale from unsigned": (rescale48(("true", "false")), "'tosa.rescale': what is rescaled from 48 bits has a sign, and its result too"),
         "resize": (resize(channels=2), "'tosa.resize': batch or channels of input and result differ"),
+        "large resize": (resize(channels=1, width=16384), "'tosa.resize': a height or a width is 16384 or more"),
+        "resize offset": (resize(channels=1, offset=-3, border=-3), "'tosa.resize': an offset is out of range"),
+        "resize far offset": (resize(channels=1, offset=32, border=32), "'tosa.resize': an offset is out of range"),
+        "resize border": (resize(channels=1, offset=2, border=2), "'tosa.resize': a border is out of range"),
         "computed resize": (resize(channels=1, scale=SUM.replace("shape<1>", "shape<4>")),
                             "'tosa.resize': scale, offset or border is not constant"),
         "computed slice": (cut(None, 2), "'tosa.slice': start or size is not constant"),

@@ -1,6 +1,6 @@
 """Makes the conformance tests with TOSA's own generator, and keeps them.
 
-    .cache/conformance/VERSION-seedN-SCOPE/OPERATOR/index.json, TEST/{model.mlir, input-*.npy, ref-*.npy}
+    .cache/conformance/VERSION-EXTENSION-seedN-SCOPE/OPERATOR/index.json, TEST/{model.mlir, input-*.npy, ref-*.npy}
 
 An operator's folder appears, whole, once its tests are generated, converted to MLIR text and run by the reference model.
 Making all tests of one seed takes about ten minutes on two cores, so this is done once.
@@ -44,11 +44,12 @@ def native_tool(name):
 
 
 class Suite:
-    def __init__(self, cache, seed, scope, operators, jobs):
+    def __init__(self, cache, seed, scope, operators, jobs, extension):
         version = importlib.metadata.version("tosa-tools")
         recipe = hashlib.sha256(json.dumps([FORMAT, SCOPES[scope]]).encode()).hexdigest()[:8]
-        self.directory = pathlib.Path(cache) / f"{version}-seed{seed}-{scope}-{recipe}"
-        self.seed, self.scope, self.operators, self.jobs = seed, scope, operators, jobs
+        part = "" if extension is None else f"{extension}-"
+        self.directory = pathlib.Path(cache) / f"{version}-{part}seed{seed}-{scope}-{recipe}"
+        self.seed, self.scope, self.operators, self.jobs, self.extension = seed, scope, operators, jobs, extension
 
     def cases(self):
         """All cases of the operators asked for, made first where they are not there yet."""
@@ -91,9 +92,9 @@ class Suite:
         selection.write_text(json.dumps({operator: {"selection": {"wanted": SCOPES[self.scope]}}}))
         generator = pathlib.Path(__file__).with_name("generate_tests.py")
         done = subprocess.run(
-            [sys.executable, generator, "--tosa-version", "1.0", "--profile", "tosa-pro-int", "--extension", "none",
-             "--seed", str(self.seed), "--filter", f"^{operator}$", "--test-type", "both", "-o", directory / "tests",
-             "--test-selection-config", selection, "--test-selection-criteria", "wanted"],
+            [sys.executable, generator, "--tosa-version", "1.0", "--profile", "tosa-pro-int", "--extension",
+             "none" if self.extension is None else f"tosa-ext-{self.extension}", "--seed", str(self.seed), "--filter", f"^{operator}$", "--test-type", "both", "-o",
+             directory / "tests", "--test-selection-config", selection, "--test-selection-criteria", "wanted"],
             stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode != 0:
             raise OracleError(f"the generator failed on {operator}:\n{done.stderr[-2000:]}")
@@ -102,7 +103,7 @@ class Suite:
                 print(f"conformance:   {line}", flush=True)
         for description in (directory / "tests").glob("*/*/desc.json"):
             description.parent.rename(directory / description.parent.name)
-        shutil.rmtree(directory / "tests")
+        shutil.rmtree(directory / "tests", ignore_errors=True)  # not made where none is wanted
 
 
 def index_entry(case):

@@ -157,6 +157,7 @@ private:
 
   // Folds the graph, and quantizes it where it is float.
   void prepare() {
+    phases_.run(*module_, createWideDecomposePass());
     phases_.run(*module_, createGraphFoldPass());
     phases_.run(*module_, createGraphLayoutPass());
     phases_.run(*module_, createGraphFoldPass());

@@ -7,6 +7,9 @@
 //
 //   1. the bias, once for each position, becomes the convolution's;
 //   2. a clamp that alone reads the result reads the convolution's instead.
+//
+// Integer convolutions of three dimensions become such of two (conv3d.h).
+#include "conv3d.h"
 #include "dims.h"
 #include "patterns.h"
 #include "tilewright/compiler/graph/graph.h"
@@ -106,7 +109,7 @@ public:
 
   llvm::StringRef getArgument() const override { return "graph-decompose"; }
   llvm::StringRef getDescription() const override {
-    return "Transposed convolutions become convolutions";
+    return "Transposed convolutions and those of three dimensions become convolutions of two";
   }
 
   void runOnOperation() override {
@@ -115,13 +118,20 @@ public:
       if (isDecomposed(op) && !op.use_empty())
         found.push_back(op);
     });
-    if (found.empty())
+    llvm::SmallVector<tosa::Conv3DOp> volumes;
+    getOperation().walk([&](tosa::Conv3DOp op) {
+      if (elementOf(op.getOutput()).isInteger(32))
+        volumes.push_back(op);
+    });
+    if (found.empty() && volumes.empty())
       return;
     mlir::RewritePatternSet patterns(&getContext());
     tosa::populateTosaDecomposeTransposeConv(&getContext(), patterns);
     mlir::FrozenRewritePatternSet frozen(std::move(patterns));
     for (tosa::TransposeConv2DOp op : found)
       decompose(op, frozen);
+    for (tosa::Conv3DOp op : volumes)
+      decomposeConv3D(op);
     fold();
   }
 

@@ -45,6 +45,7 @@ public:
 std::unique_ptr<mlir::Pass> createGraphLayoutPass() { return std::make_unique<GraphLayoutPass>(); }
 
 void registerGraphPasses() {
+  mlir::registerPass([] { return createWideDecomposePass(); });
   mlir::registerPass([] { return createGraphFoldPass(); });
   mlir::registerPass([] { return createGraphLayoutPass(); });
   mlir::registerPass([] { return createGraphDecomposePass(); });

@@ -83,3 +83,24 @@ func.func @of_16_bits(%x: tensor<1x4x4x1xi16>) -> tensor<1x8x8x1xi48> {
   %0 = tosa.transpose_conv2d %x, %w, %b, %i, %z {acc_type = i48, out_pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : (tensor<1x4x4x1xi16>, tensor<1x2x2x1xi8>, tensor<1xi48>, tensor<1xi16>, tensor<1xi8>) -> tensor<1x8x8x1xi48>
   return %0 : tensor<1x8x8x1xi48>
 }
+
+// -----
+
+// What lies behind each other in a window stands among the channels: of a depth and its pads,
+// which have the zero point's value, three images of two depths each.
+// CHECK-LABEL: @of_three_dimensions
+// CHECK-SAME: %[[X:.*]]: tensor<1x2x1x1x1xi8>
+// CHECK-DAG: %[[Z:.*]] = "tosa.const"() <{values = dense<7> : tensor<1xi8>}>
+// CHECK-DAG: %[[W:.*]] = "tosa.const"() <{values = dense<{{\[\[\[\[}}2, 3]]]]> : tensor<1x1x1x2xi8>}>
+// CHECK: %[[P:.*]] = tosa.pad %{{.*}}, %{{.*}}, %[[Z]] {{.*}} -> tensor<1x4x1xi8>
+// CHECK-COUNT-2: tosa.gather %[[P]], {{.*}} -> tensor<1x3x1xi8>
+// CHECK: %[[T:.*]] = tosa.concat {{.*}} -> tensor<3x1x1x2xi8>
+// CHECK: tosa.conv2d %[[T]], %[[W]], {{.*}} -> tensor<3x1x1x1xi32>
+// CHECK-NOT: tosa.conv3d
+func.func @of_three_dimensions(%x: tensor<1x2x1x1x1xi8>) -> tensor<1x3x1x1x1xi32> {
+  %w = "tosa.const"() <{values = dense<[[[[[2]]], [[[3]]]]]> : tensor<1x2x1x1x1xi8>}> : () -> tensor<1x2x1x1x1xi8>
+  %b = "tosa.const"() <{values = dense<1> : tensor<1xi32>}> : () -> tensor<1xi32>
+  %z = "tosa.const"() <{values = dense<7> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %0 = tosa.conv3d %x, %w, %b, %z, %z {acc_type = i32, dilation = array<i64: 1, 1, 1>, pad = array<i64: 1, 1, 0, 0, 0, 0>, stride = array<i64: 1, 1, 1>} : (tensor<1x2x1x1x1xi8>, tensor<1x2x1x1x1xi8>, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x3x1x1x1xi32>
+  return %0 : tensor<1x3x1x1x1xi32>
+}

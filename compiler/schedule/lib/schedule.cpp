@@ -318,6 +318,15 @@ DType dtypeOf(mlir::Value value) {
   }
 }
 
+// Whether `shape` is that of two halves of so many elements.
+bool isHalves(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> whole) {
+  int64_t count = 1;
+  for (int64_t size : whole)
+    if (size < 1 || __builtin_mul_overflow(count, size, &count))
+      return false;
+  return shape.size() == 2 && shape[0] == 2 && shape[1] == count;
+}
+
 TensorInfo describeTensor(mlir::Value value, mlir::DictionaryAttr attributes, std::string name,
                           int64_t address) {
   TensorInfo info;
@@ -334,6 +343,11 @@ TensorInfo describeTensor(mlir::Value value, mlir::DictionaryAttr attributes, st
   }
   info.dtype = dtypeOf(value);
   info.shape.assign(shapeOf(value).begin(), shapeOf(value).end());
+  auto halves = attributes ? attributes.getAs<mlir::DenseI64ArrayAttr>(halvesAttribute) : nullptr;
+  if (halves && info.dtype == DType::I32 && isHalves(info.shape, halves.asArrayRef())) {
+    info.dtype = DType::I64;
+    info.shape = halves.asArrayRef().vec();
+  }
   info.address = static_cast<uint64_t>(address);
   return info;
 }

@@ -2,6 +2,7 @@
 
 #include "tilewright/compiler/tosa/constants.h"
 #include "tilewright/compiler/tosa/limits.h"
+#include "tilewright/compiler/tosa/moves.h"
 #include "tilewright/host/elements.h"
 
 #include <cmath>
@@ -194,14 +195,13 @@ mlir::Value FloatBuilder::pad(mlir::Value a, llvm::ArrayRef<int64_t> before,
   }
   if (shapeOf(a) == llvm::ArrayRef(shape))
     return a;
-  mlir::Type element = mlir::getElementTypeOrSelf(a);
+  mlir::Type element = type(shape, mlir::getElementTypeOrSelf(a)).getElementType();
   mlir::Value fill =
       element.isF32()
           ? scalarConstant(static_cast<float>(value))
           : makeConstant(builder_, location_,
                          integerElements(type({1}, element), static_cast<int64_t>(value)));
-  return tosa::PadOp::create(builder_, location_, type(shape, element), a,
-                             makeShape(builder_, location_, padding), fill);
+  return makePad(builder_, location_, a, padding, fill);
 }
 
 mlir::Value FloatBuilder::concat(llvm::ArrayRef<mlir::Value> parts, int64_t axis) {
@@ -220,9 +220,8 @@ mlir::Value FloatBuilder::concat(llvm::ArrayRef<mlir::Value> parts, int64_t axis
                        formatShape(shapeOf(parts.front())), formatShape(shapeOf(part)), axis));
   }
   shape[axis] = length;
-  return tosa::ConcatOp::create(builder_, location_,
-                                type(shape, mlir::getElementTypeOrSelf(parts.front())), parts,
-                                builder_.getI32IntegerAttr(static_cast<int32_t>(axis)));
+  (void)type(shape, mlir::getElementTypeOrSelf(parts.front()));
+  return makeConcat(builder_, location_, parts, axis);
 }
 
 mlir::Value FloatBuilder::reverse(mlir::Value a, int64_t axis) {
@@ -247,26 +246,16 @@ mlir::Value FloatBuilder::tile(mlir::Value a, llvm::ArrayRef<int64_t> multiples)
 static constexpr int64_t maxIndices = int64_t(4) << 20;
 
 mlir::Value FloatBuilder::gatherAxis(mlir::Value a, int64_t axis, llvm::ArrayRef<int32_t> indices) {
-  // tosa.gather takes values [N, K, C] and indices [N, W]: the dimensions before the axis are N,
-  // those behind it C.
   Shape shape = sizesOf(a);
   auto dims = llvm::ArrayRef<int64_t>(shape);
   int64_t outer = elementCount(dims.take_front(axis));
-  int64_t inner = elementCount(dims.drop_front(axis + 1));
   auto count = static_cast<int64_t>(indices.size());
   if (outer * count > maxIndices)
     refuse(fmt::format("gathering along axis {} of a tensor of shape {} needs too many indices",
                        axis, formatShape(shape)));
-  mlir::Value values = reshape(a, {outer, shape[axis], inner});
-  std::vector<int64_t> all;
-  for (int64_t n = 0; n < outer; ++n)
-    all.insert(all.end(), indices.begin(), indices.end());
-  mlir::Value index = makeIntegers(builder_, location_, {outer, count}, 32, all);
-  mlir::Value gathered = tosa::GatherOp::create(
-      builder_, location_, type({outer, count, inner}, mlir::getElementTypeOrSelf(a)), values,
-      index);
   shape[axis] = count;
-  return reshape(gathered, shape);
+  (void)type(shape, mlir::getElementTypeOrSelf(a));
+  return makeGatherOfAxis(builder_, location_, a, axis, llvm::to_vector_of<int64_t>(indices));
 }
 
 void FloatBuilder::checkWindow(const Window &window) const {

@@ -37,8 +37,18 @@ Tensor narrowed(const Tensor &tensor, const TensorInfo &info) {
   return result;
 }
 
-// `tensor` as it stands in DRAM.
+// Programs compute with 48 bits at most.
+void check48(const Tensor &tensor) {
+  constexpr int64_t end = int64_t(1) << 47;
+  for (int64_t i = 0, n = tensor.elements(); i < n; ++i)
+    if (const int64_t value = tensor.data<int64_t>()[i]; value < -end || value >= end)
+      throw UserError({}, fmt::format("element {} is {}, which 48 bits do not hold", i, value));
+}
+
+// `tensor` as the program takes it.
 Tensor boundTensor(const Tensor &tensor, const TensorInfo &info) {
+  if (tensor.dtype == DType::I64 && info.dtype == DType::I64)
+    check48(tensor);
   if (tensor.dtype == info.dtype)
     return tensor;
   const Tensor given = info.given ? storedAs(tensor, *info.given) : tensor;
@@ -63,6 +73,27 @@ Tensor givenBack(const Tensor &tensor, const TensorInfo &info) {
     for (int64_t i = 0, n = real.elements(); i < n; ++i)
       real.data<float>()[i] = std::nearbyint(real.data<float>()[i]);
   return host::castTensor(real, *info.given);
+}
+
+// One sample of a tensor between the host's memory and DRAM, where the halves of 64 bits stand
+// apart.
+void toDram(const TensorInfo &info, const char *host, uint8_t *dram) {
+  const size_t size = bytesOf(info), half = sizeof(int32_t);
+  if (info.dtype != DType::I64)
+    return void(std::memcpy(dram, host, size));
+  for (size_t at = 0; at < size / 2; at += half) {
+    std::memcpy(dram + at, host + 2 * at, half);
+    std::memcpy(dram + size / 2 + at, host + 2 * at + half, half);
+  }
+}
+void fromDram(const TensorInfo &info, const uint8_t *dram, char *host) {
+  const size_t size = bytesOf(info), half = sizeof(int32_t);
+  if (info.dtype != DType::I64)
+    return void(std::memcpy(host, dram, size));
+  for (size_t at = 0; at < size / 2; at += half) {
+    std::memcpy(host + 2 * at, dram + at, half);
+    std::memcpy(host + 2 * at + half, dram + size / 2 + at, half);
+  }
 }
 
 // FNV-1a: the same on every machine, unlike std::hash.
@@ -167,9 +198,8 @@ DramImage Session::image(int64_t index) const {
     auto bound = bound_.find(info.name);
     if (bound == bound_.end())
       continue;
-    const size_t size = bytesOf(info);
-    std::memcpy(dram.data() + info.address,
-                bound->second.bytes.data() + static_cast<size_t>(index) * size, size);
+    toDram(info, bound->second.bytes.data() + static_cast<size_t>(index) * bytesOf(info),
+           dram.data() + info.address);
   }
   return dram;
 }
@@ -178,7 +208,7 @@ std::map<std::string, Tensor> Session::readOutputs(DramImage &dram) const {
   std::map<std::string, Tensor> outputs;
   for (const auto &info : program_.outputs) {
     Tensor tensor = makeTensor(info.dtype, info.shape);
-    std::memcpy(tensor.bytes.data(), dram.data() + info.address, bytesOf(info));
+    fromDram(info, dram.data() + info.address, tensor.bytes.data());
     outputs.emplace(info.name, std::move(tensor));
   }
   return outputs;
@@ -207,11 +237,9 @@ Session::Result Session::run(Engine &engine, const RunOptions &options, bool raw
     if (result.records.back().stopped)
       return result;
     each.trace = false; // of a large batch they would not fit in memory
-    for (const auto &info : program_.outputs) {
-      const size_t size = bytesOf(info);
-      std::memcpy(result.outputs.at(info.name).bytes.data() + static_cast<size_t>(i) * size,
-                  dram.data() + info.address, size);
-    }
+    for (const auto &info : program_.outputs)
+      fromDram(info, dram.data() + info.address,
+               result.outputs.at(info.name).bytes.data() + static_cast<size_t>(i) * bytesOf(info));
   }
   if (!raw)
     for (const auto &info : program_.outputs)

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <functional>
 
 namespace tilewright {
@@ -178,6 +179,37 @@ TEST_F(SessionTest, GivesTheModelsTypeUnlessRaw) {
   EXPECT_THAT(std::vector<bool>(given.data<bool>(), given.data<bool>() + 4),
               ElementsAre(true, false, true, false));
   EXPECT_EQ(session.run(*engine, {}, true).outputs.at("sum").dtype, DType::I32);
+}
+
+// In DRAM the lower 32 bits of all elements, then the upper ones.
+TEST_F(SessionTest, HalvesOf64BitsStandApart) {
+  program.inputs.push_back(tensorAt("wide", 64, DType::I64));
+  program.outputs.push_back(tensorAt("same", 64, DType::I64));
+  constexpr int64_t great = (int64_t(5) << 32) + 3;
+  session.setInput("wide", tensorOf<int64_t>(DType::I64, {2, 1, 4}, {1, -2, great, 0, 9, 8, 7, 6}));
+  session.fillInputs(1);
+  DramImage dram = session.image(0);
+  std::vector<int32_t> halves(8);
+  std::memcpy(halves.data(), dram.data() + 64, 32);
+  EXPECT_THAT(halves, ElementsAre(1, -2, 3, 0, 0, -1, 5, 0));
+  const Tensor same = session.run(*engine, {}).outputs.at("same");
+  EXPECT_THAT(std::vector<int64_t>(same.data<int64_t>(), same.data<int64_t>() + 8),
+              ElementsAre(1, -2, great, 0, 9, 8, 7, 6));
+  EXPECT_EQ(session.readOutputs(dram).at("same").data<int64_t>()[2], great);
+}
+
+TEST_F(SessionTest, RefusesMoreThan48Bits) {
+  program.inputs[0] = tensorAt("left", 64, DType::I64);
+  constexpr int64_t end = int64_t(1) << 47;
+  EXPECT_EQ(failure([&] {
+              session.setInput("left", tensorOf<int64_t>(DType::I64, {1, 4}, {0, -end, 0, 1}));
+            }),
+            "no error");
+  EXPECT_EQ(failure([&] {
+              session.setInput("left", tensorOf<int64_t>(DType::I64, {1, 4}, {0, 1, end, 1}),
+                               "x.npy");
+            }),
+            "x.npy: input 'left': error: element 2 is 140737488355328, which 48 bits do not hold");
 }
 
 TEST_F(SessionTest, NamesTheNearestInput) {

@@ -95,13 +95,24 @@ private:
       require(shift >= 2 && shift <= 62, "a shift is outside 2 to 62");
     for (int64_t factor : factors.value_or(Dims()))
       require(factor >= 0, "a multiplier is negative");
+    if (mlir::getElementTypeOrSelf(op.getInput()).isInteger(48))
+      require(!op.getInputUnsigned() && !op.getOutputUnsigned(),
+              "what is rescaled from 48 bits has a sign, and its result too");
   }
 
   void checkResize(tosa::ResizeOp op) const {
     Dims in = shape(op.getInput()), out = shape(op.getOutput());
     require(in[0] == out[0] && in[3] == out[3], "batch or channels of input and result differ");
-    require(constant(op.getScale()) && constant(op.getOffset()) && constant(op.getBorder()),
-            "scale, offset or border is not constant");
+    for (size_t i : {1, 2})
+      require(std::max(in[i], out[i]) < 16384, "a height or a width is 16384 or more");
+    std::optional<Dims> scale = constant(op.getScale()), offset = constant(op.getOffset()),
+                        border = constant(op.getBorder());
+    require(scale && offset && border, "scale, offset or border is not constant");
+    for (size_t i : {0, 1}) {
+      const int64_t numerator = (*scale)[2 * i], end = 16 * numerator;
+      require((*offset)[i] >= -numerator && (*offset)[i] < end, "an offset is out of range");
+      require((*border)[i] >= -end && (*border)[i] < numerator, "a border is out of range");
+    }
   }
 
   void checkSlice(tosa::SliceOp op) const {

@@ -20,7 +20,7 @@ namespace tilewright {
 // An input or output tensor of the program.
 struct TensorInfo {
   std::string name;
-  DType dtype = DType::I8;     // in DRAM
+  DType dtype = DType::I8;     // in DRAM; I64: the lower 32 bits of all elements, then the upper
   std::vector<int64_t> shape;  // as the user gives and gets it
   uint64_t address = 0;        // in DRAM; dense, C order
   std::optional<double> scale; // for float users: real = (integer - zeroPoint) * scale

@@ -16,6 +16,12 @@ struct FoldOptions {
   int64_t sizeCap = int64_t(16) << 20;
 };
 
+// `wide-decompose`: what TOSA's EXT-INT16 adds becomes arithmetic on 8 and 32 bits. Products of 16
+// bits are made of those of 8-bit halves, 48-bit integers are two of 32 bits, also at the border of
+// the module; pools of 16 bits and bilinear resizes are sums and maxima. Of integer graphs, before
+// the other passes.
+std::unique_ptr<mlir::Pass> createWideDecomposePass();
+
 // `graph-fold`: constant folding (size-capped), batch normalization and scalar arithmetic folded
 // into the convolution before it, pads folded into convolutions and pools, products with a constant
 // matrix turned into 1x1 convolutions, identities and dead code removed. What scales a convolution
@@ -28,7 +34,8 @@ std::unique_ptr<mlir::Pass> createGraphFoldPass(FoldOptions options = {});
 std::unique_ptr<mlir::Pass> createGraphLayoutPass();
 
 // `graph-decompose`: transposed convolutions (TOSA 1.0 `transpose_conv2d`) on float32 and 8 bits
-// become convolutions and movement of data, by MLIR's decomposition. Run it behind the others: a
+// become convolutions and movement of data, by MLIR's decomposition; those of three dimensions on 8
+// bits have two, and what lies behind each other among the channels. Run it behind the others: a
 // scale, an offset or a pad is folded into the transposed convolution first.
 std::unique_ptr<mlir::Pass> createGraphDecomposePass();
 

@@ -12,5 +12,8 @@ constexpr llvm::StringLiteral scaleAttribute = "tilewright.scale";          // f
 constexpr llvm::StringLiteral zeroPointAttribute = "tilewright.zero_point"; // i64
 // string: the element type in which the model has a tensor that stands in another one here.
 constexpr llvm::StringLiteral typeAttribute = "tilewright.type";
+// i64 array: the shape of a tensor of 48-bit integers, of which [2, n] of 32 bits stand here: the
+// lower 32 bits of all elements, then the upper ones.
+constexpr llvm::StringLiteral halvesAttribute = "tilewright.halves";
 
 } // namespace tilewright
