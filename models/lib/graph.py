@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 PRODUCTS = ("MatMul", "Gemm", "Conv")
 
@@ -29,11 +29,17 @@ class Graph:
         self.opset = opset
         self.nodes, self.constants, self.shapes = [], {}, {}
         self.inputs, self.outputs = [], []
+        self.kinds = {}  # of inputs and outputs that are not float32
 
-    def input(self, name, *shape):
+    def input(self, name, *shape, kind=numpy.float32):
         self.inputs.append(name)
         self.shapes[name] = shape
+        self.kinds[name] = kind
         return name
+
+    def output(self, name, kind=numpy.float32):
+        self.outputs.append(name)
+        self.kinds[name] = kind
 
     def constant(self, label, values, kind=numpy.float32):
         self.constants[label] = numpy.asarray(values, kind)
@@ -84,11 +90,16 @@ class Graph:
         bounds = [self.constant(f"{name}_{label}", [value], numpy.int64) for label, value in (("start", start), ("end", end), ("axis", axis))]
         return self.node(name, "Slice", [x, *bounds], (*self.shapes[x][:axis], end - start, *self.shapes[x][axis + 1:]))
 
+    def gather(self, name, x, indices, axis=0):
+        shape = self.shapes[x]
+        return self.node(name, "Gather", [x, indices], (*shape[:axis], *self.shapes[indices], *shape[axis + 1:]), axis=axis)
+
     def append(self, other):
         """Another graph, which reads this one's tensors: its outputs become those of both."""
         self.nodes += other.nodes
         self.constants |= other.constants
         self.shapes |= other.shapes
+        self.kinds |= other.kinds
         self.outputs = other.outputs
 
     def macs(self, node):
@@ -116,7 +127,8 @@ class Graph:
     def to_model(self, name, description, rng=None):
         """The model; `rng` draws the weights, in their order."""
         def tensor(label):
-            return helper.make_tensor_value_info(label, TensorProto.FLOAT, self.shapes[label])
+            kind = helper.np_dtype_to_tensor_dtype(numpy.dtype(self.kinds.get(label, numpy.float32)))
+            return helper.make_tensor_value_info(label, kind, self.shapes[label])
 
         def values(each):
             return each.draw(rng, each.shape).astype(numpy.float32) if isinstance(each, Weight) else each

@@ -1,7 +1,8 @@
 """YOLOv8n: Jocher, Chaurasia, Qiu, Ultralytics YOLOv8, 2023; layers as in its yolov8.yaml at scale n, batch normalization folded.
 
 Whole, as its exporter writes it: the output is 4 coordinates of a box and 80 classes for each of 2,100 positions. Boxes are decoded by
-distribution focal loss: Li et al., Generalized Focal Loss, NeurIPS 2020.
+distribution focal loss: Li et al., Generalized Focal Loss, NeurIPS 2020. `yolov8n_nms` gives the boxes that no better one of their class
+overlaps besides.
 """
 
 import numpy
@@ -13,6 +14,8 @@ from onnx_file import OPSET
 SIZE = 320
 CLASSES = 80
 BINS = 16  # of each distance from a position to an edge of its box
+# Of suppression: boxes of a class, intersection over union with a better one, score. Of random weights one score in a hundred is higher.
+MOST, OVERLAP, LEAST = 100, 0.7, 0.67
 
 
 def conv(net, x, channels, kernel, stride=1):
@@ -45,7 +48,7 @@ def head(net, x):
     return net.concat(boxes, classes)
 
 
-def decode(net, heads):
+def decode(net, heads, suppressed):
     """Boxes in pixels and classes from 0 to 1, of all heads."""
     tail = Graph(OPSET)
     flat, anchors, strides = [], [], []
@@ -69,11 +72,25 @@ def decode(net, heads):
     middle = tail.elementwise("middle", "Div", tail.elementwise("ends", "Add", near, far), tail.constant("two", 2))
     boxes = tail.concat("grid_boxes", [middle, tail.elementwise("extent", "Sub", far, near)], 1)
     boxes = tail.elementwise("boxes", "Mul", boxes, tail.constant("strides", strides))
-    tail.outputs.append(tail.concat("detections", [boxes, tail.elementwise("scores", "Sigmoid", classes)], 1))
+    scores = tail.elementwise("scores", "Sigmoid", classes)
+    if suppressed:
+        suppress(tail, boxes, scores)
+    else:
+        tail.output(tail.concat("detections", [boxes, scores], 1))
     return tail
 
 
-def yolov8n():
+def suppress(tail, boxes, scores):
+    """`chosen`: image, class and position of each box that is kept."""
+    rows = tail.transpose("box_rows", boxes, 0, 2, 1)
+    limits = [tail.constant(name, value, kind) for name, value, kind in
+              (("most", [MOST], numpy.int64), ("overlap", OVERLAP, numpy.float32), ("least", LEAST, numpy.float32))]
+    for name in (rows, scores):
+        tail.output(name)
+    tail.output(tail.node("chosen", "NonMaxSuppression", [rows, scores, *limits], (None, 3), center_point_box=1), numpy.int64)
+
+
+def yolov8n(suppressed=False):
     net = Network(SIZE)
     x = c2f(net, conv(net, conv(net, "x", 16, 3, 2), 32, 3, 2), 32, 1, True)
     fine = c2f(net, conv(net, x, 64, 3, 2), 64, 2, True)
@@ -84,5 +101,9 @@ def yolov8n():
     medium = c2f(net, net.concat(conv(net, fine, 64, 3, 2), medium), 128, 1, False)
     coarse = c2f(net, net.concat(conv(net, medium, 128, 3, 2), coarse), 256, 1, False)
     net.outputs += [head(net, each) for each in (fine, medium, coarse)]
-    net.tail = decode(net, net.outputs)
+    net.tail = decode(net, net.outputs, suppressed)
     return net
+
+
+def yolov8n_nms():
+    return yolov8n(suppressed=True)

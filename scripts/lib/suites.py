@@ -91,6 +91,7 @@ SUITES = [
     Suite("proofs", "six steps of the lanes against their expressions, six small blocks, by SAT; two faults are refuted",
           (PYTHON, "tests/proofs/run", "--sample", "6", "--seed", "{seed}"), always=False),
     Suite("dram-rate", "what streams at three clocks is the lesser of DRAM's rate and the port's", (PYTHON, "bench/dram-rate")),
+    Suite("pictures", "programs that take pictures of 8 bits, against onnxruntime on normalized ones", (PYTHON, "tests/pictures/run")),
     Suite("platform", "two machines in one SystemC simulation run a network, as each does alone", (PYTHON, "tests/platform/run")),
     Suite("docs", "what the documents quote", (PYTHON, "tests/docs/run")),
     Suite("models", "networks of synthetic weights: published MACs, the same bytes from a seed; bounds", (PYTHON, "tests/models/run")),

@@ -42,6 +42,53 @@ class Compile(RejectionTest, metaclass=CaseTable):
         self.assert_diagnostic(self.compile(models.write_onnx(self.scratch), "--constant", "x=a.npy", "--constant", "x=b.npy"),
                                "tilewright: error: --constant: 'x' is given twice\n  fix: see `tilewright compile --help`", code=tool.USAGE)
 
+    @named_cases({
+        "no numbers": ("x=",),
+        "no name": ("=1/2",),
+        "no deviation": ("x=1",),
+        "no mean": ("x=/2",),
+        "deviation 0": ("x=1/0",),
+        "negative deviation": ("x=1/2,-2,2",),
+        "no number": ("x=1,a,3/2",),
+        "not finite": ("x=nan/2",),
+        "number left out": ("x=1,,3/2",),
+        "two slashes": ("x=1/2/3",),
+    })
+    def test_image(self, case):
+        option, = case
+        self.assert_diagnostic(self.compile(models.write_onnx(self.scratch), "--image", option),
+                               f"tilewright: error: --image: '{option}' is not NAME=MEAN,.../DEVIATION,..., with deviations above 0\n"
+                               "  fix: see `tilewright compile --help`", code=tool.USAGE)
+
+    def test_image_given_twice(self):
+        self.assert_diagnostic(self.compile(models.write_onnx(self.scratch), "--image", "x=0/1", "--image", "x=0/2"),
+                               "tilewright: error: --image: 'x' is given twice\n  fix: see `tilewright compile --help`", code=tool.USAGE)
+
+    def test_image_of_tosa(self):
+        self.assert_diagnostic(self.compile(self.write("m.mlir", models.MLIR), "--image", "x=0/1"),
+                               "@/m.mlir: error: the inputs of a TOSA model are in its text\n  fix: leave out --image")
+
+    @named_cases({
+        "unknown": ("xx=0/1", "error: the model has no input 'xx' to take pictures\n  fix: did you mean 'x'?"),
+        "means": ("x=1,2/1", "input 'x': error: has 3 channels, and --image gives 2 means\n  fix: give one, or one for each channel"),
+        "deviations": ("x=1/1,2,3,4", "input 'x': error: has 3 channels, and --image gives 4 deviations\n  fix: give one, or one for each channel"),
+    })
+    def test_image_that_does_not_fit(self, case):
+        option, message = case
+        self.assert_diagnostic(self.compile(models.write_onnx(self.scratch), "--image", option), f"@/good.onnx: {message}")
+
+    def test_image_of_a_matrix(self):
+        graph = graph_of([node("Relu", ("x",), ("y",))], inputs=[value("x", [4, 8])])
+        self.assert_diagnostic(self.compile(models.write_onnx(self.scratch, models.model(graph)), "--image", "x=0/1"),
+                               "@/good.onnx: input 'x': error: is no picture: it is float of shape 4x8\n"
+                               "  fix: give --image for an input of float32, of shape samples x channels x height x width")
+
+    def test_image_that_is_given_back(self):
+        graph = graph_of([node("Relu", ("x",), ("y",))], outputs=[value(name, [1, 3, 8, 8]) for name in ("y", "x")])
+        self.assert_diagnostic(self.compile(models.write_onnx(self.scratch, models.model(graph)), "--image", "x=0/1"),
+                               "@/good.onnx: input 'x': error: cannot be a picture: the model gives it back, or a graph within a node reads it\n"
+                               "  fix: leave out --image, and normalize the pictures before")
+
     def test_constant_of_tosa(self):
         numpy.save(self.scratch / "x.npy", numpy.zeros((1, 4, 4, 8), numpy.int8))
         self.assert_diagnostic(self.compile(self.write("m.mlir", models.MLIR), "--constant", f"x={self.scratch / 'x.npy'}"),

@@ -53,11 +53,21 @@ class Parts(RejectionTest, metaclass=CaseTable):
         self.assert_diagnostic(["run", self.program(), "--input", f"x={file}"],
                                "@/x.npy: input 'x': error: is int64, the model takes float32\n  fix: convert it")
 
-    def test_batch(self):
-        file = self.write("x.npy", npy(numpy.zeros((2, 3, 8, 8), numpy.float32)))
+    @named_cases({"other sizes": ((2, 3, 8, 9),), "nothing": ((0, 3, 8, 8),), "two batches": ((2, 2, 3, 8, 8),)})
+    def test_input_of_another_shape(self, case):
+        shape, = case
+        file = self.write("x.npy", npy(numpy.zeros(shape, numpy.float32)))
         self.assert_diagnostic(["run", self.program(), "--input", f"x={file}"],
-                               "@/x.npy: input 'x': error: has the shape 2x3x8x8, the model takes 1x3x8x8\n"
-                               "  fix: give one sample: a program in parts takes no batches")
+                               f"@/x.npy: input 'x': error: has the shape {'x'.join(map(str, shape))}, the model takes 1x3x8x8\n"
+                               "  fix: give that, or several such along a first axis")
+
+    def test_batches_of_different_sizes(self):
+        inputs = [{"name": name, "dtype": "float32", "shape": [1, 3, 8, 8]} for name in ("x", "y")]
+        program = self.write("p.elf", archive(inputs=inputs))
+        files = [self.write(f"{name}.npy", npy(numpy.zeros((count, 3, 8, 8), numpy.float32))) for name, count in (("x", 2), ("y", 3))]
+        self.assert_diagnostic(["run", program, "--input", f"x={files[0]}", "--input", f"y={files[1]}"],
+                               "@/y.npy: input 'y': error: is a batch of 3, another input one of 2\n"
+                               "  fix: give all inputs for the same number of runs")
 
     def test_part_that_reads_nothing(self):
         program = self.write("p.elf", archive(inputs=[]))

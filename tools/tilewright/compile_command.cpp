@@ -22,7 +22,7 @@ namespace tilewright {
 namespace {
 struct Request {
   CompileOptions compile;
-  std::vector<std::string> shapes, constants;
+  std::vector<std::string> shapes, constants, images;
   std::string calibrationMethod = "min-max";
   std::string precision = "automatic";
   std::string buffering = "double";
@@ -79,6 +79,41 @@ static std::pair<std::string, std::string> parseConstant(const std::string &text
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+// MEAN,.../DEVIATION,...: numbers, deviations above zero.
+static std::vector<double> parseNumbers(std::string_view text, bool mustBePositive) {
+  std::vector<double> numbers;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    double number = 0;
+    const std::string each(text.substr(begin, end - begin));
+    if (!CLI::detail::lexical_cast(each, number) || !std::isfinite(number) ||
+        (mustBePositive && number <= 0))
+      return {};
+    numbers.push_back(number);
+    begin = end + 1;
+  }
+  return numbers;
+}
+
+// NAME=MEAN,.../DEVIATION,...; the name may hold equals signs, the numbers cannot.
+static std::pair<std::string, onnx::Normalization> parseImage(const std::string &text) {
+  const size_t equals = text.rfind('=');
+  onnx::Normalization normalization;
+  if (equals != std::string::npos && equals > 0) {
+    const std::string_view numbers = std::string_view(text).substr(equals + 1);
+    const size_t slash = std::min(numbers.find('/'), numbers.size());
+    normalization.means = parseNumbers(numbers.substr(0, slash), false);
+    if (slash < numbers.size())
+      normalization.deviations = parseNumbers(numbers.substr(slash + 1), true);
+  }
+  if (normalization.means.empty() || normalization.deviations.empty())
+    throw CLI::ValidationError("--image",
+                               fmt::format("'{}' is not NAME=MEAN,.../DEVIATION,..., with "
+                                           "deviations above 0",
+                                           escape(text)));
+  return {text.substr(0, equals), normalization};
+}
+
 // Between which stages an option means something: --compile-from is no later than `last`, and
 // --compile-to is `first` at least. An option that says how a later stage is made may stand where
 // none is: scripts give the same options for each stage. One that prints may not, nor the tuner's.
@@ -89,6 +124,7 @@ struct Effect {
 static constexpr Effect effects[] = {{"--shape", Stage::Import, Stage::Import},
                                      {"--accelerator-only", Stage::Import, Stage::Import},
                                      {"--constant", Stage::Import, Stage::Import},
+                                     {"--image", Stage::Import, Stage::Import},
                                      {"--seed", Stage::Import, Stage::Import},
                                      {"--quantize", Stage::Import, Stage::Import},
                                      {"--calibration", Stage::Import, Stage::Import},
@@ -173,6 +209,9 @@ static CompileOptions optionsOf(const Request &request, const CLI::App &command)
   for (const std::string &text : request.constants)
     if (auto [name, file] = parseConstant(text); !options.constants.emplace(name, file).second)
       throw CLI::ValidationError("--constant", fmt::format("'{}' is given twice", escape(name)));
+  for (const std::string &text : request.images)
+    if (auto [name, picture] = parseImage(text); !options.pictures.emplace(name, picture).second)
+      throw CLI::ValidationError("--image", fmt::format("'{}' is given twice", escape(name)));
   options.quantization.method = calibrationMethods.at(request.calibrationMethod);
   options.quantization.precision = precisions.at(request.precision);
   options.quantizerOption = quantizerOptionOf(command);
@@ -296,6 +335,10 @@ void addCompileCommand(CLI::App &app) {
                     "Refuse a model of which the host would have to compute a part");
   list("--constant", request->constants,
        "NAME=FILE.npy: an input that always has this value; may be repeated");
+  list("--image", request->images,
+       "NAME=MEAN,.../DEVIATION,...: an input that the program takes as a picture, uint8 of [N, "
+       "height, width, channels]; the model is given (pixel - mean) / deviation, of one of each or "
+       "one for each channel; may be repeated");
   command
       ->add_option("--seed", options.seed,
                    "Seed of random calibration data, and of the tuner's search")

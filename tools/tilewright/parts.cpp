@@ -76,11 +76,48 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+bool fits(const std::vector<int64_t> &shape, const std::vector<int64_t> &wanted) {
+  return std::equal(
+      shape.begin(), shape.end(), wanted.begin(), wanted.end(),
+      [](int64_t size, int64_t known) { return known == onnx::dynamicDimension || size == known; });
+}
+
+// Piece `index` of those that `tensor` holds one behind the other.
+host::ConstantTensor piece(const Tensor &tensor, std::vector<int64_t> shape, size_t index) {
+  auto one = std::make_shared<Tensor>(makeTensor(tensor.dtype, std::move(shape)));
+  std::copy_n(tensor.bytes.begin() + static_cast<int64_t>(index * one->bytes.size()),
+              one->bytes.size(), one->bytes.begin());
+  return one;
+}
+
+// Where the samples of a tensor stand; none, where it is one.
+BoundSamples::Axis axisOf(const Tensor &tensor, const BorderTensor &input,
+                          const SourceLocation &location) {
+  using Axis = BoundSamples::Axis;
+  if (fits(tensor.shape, input.shape))
+    return Axis::None;
+  const std::vector<int64_t> &shape = tensor.shape;
+  if (!shape.empty() && shape[0] > 0) {
+    if (fits({shape.begin() + 1, shape.end()}, input.shape))
+      return Axis::New;
+    std::vector<int64_t> one = shape;
+    one[0] = 1;
+    if (fits(one, input.shape))
+      return Axis::First;
+  }
+  throw UserError(location,
+                  fmt::format("has the shape {}, the model takes {}", formatShape(tensor.shape),
+                              formatShape(input.shape)),
+                  "give that, or several such along a first axis");
+}
+
 } // namespace
 
-Values bindInputs(const LoadedParts &program, const std::vector<std::string> &texts, uint64_t seed,
-                  std::vector<std::string> &random) {
-  Values values;
+BoundSamples bindInputs(const LoadedParts &program, const std::vector<std::string> &texts,
+                        uint64_t seed) {
+  using Axis = BoundSamples::Axis;
+  BoundSamples bound;
+  bool isFirst = true;
   for (const auto &[name, file] : inputFiles(namesOf(program.inputs), texts)) {
     auto found = std::find_if(program.inputs.begin(), program.inputs.end(),
                               [&, &name = name](auto &input) { return input.name == name; });
@@ -91,22 +128,33 @@ Values bindInputs(const LoadedParts &program, const std::vector<std::string> &te
     }
     SourceLocation location{file, 0, 0, fmt::format("input '{}'", escape(name))};
     const Tensor tensor = converted(readNpy(file), *found, location);
-    if (!std::equal(tensor.shape.begin(), tensor.shape.end(), found->shape.begin(),
-                    found->shape.end(), [](int64_t size, int64_t wanted) {
-                      return wanted == onnx::dynamicDimension || size == wanted;
-                    }))
-      throw UserError(location,
-                      fmt::format("has the shape {}, the model takes {}", formatShape(tensor.shape),
-                                  formatShape(found->shape)),
-                      "give one sample: a program in parts takes no batches");
-    values[name] = std::make_shared<const Tensor>(tensor);
+    const Axis axis = axisOf(tensor, *found, location);
+    const size_t count = axis == Axis::None ? 1 : static_cast<size_t>(tensor.shape[0]);
+    if (!isFirst && count != bound.samples.size())
+      throw UserError(
+          location,
+          fmt::format("is a batch of {}, another input one of {}", count, bound.samples.size()),
+          "give all inputs for the same number of runs");
+    isFirst = false;
+    bound.samples.resize(count);
+    std::vector<int64_t> shape = tensor.shape;
+    if (axis == Axis::New)
+      shape.erase(shape.begin());
+    else if (axis == Axis::First)
+      shape[0] = 1;
+    for (size_t i = 0; i < count; ++i)
+      bound.samples[i][name] = piece(tensor, shape, i);
+    if (axis != Axis::None)
+      bound.axis = axis;
   }
   for (const BorderTensor &input : program.inputs)
-    if (!values.count(input.name)) {
-      values[input.name] = std::make_shared<const Tensor>(randomTensor(input, seed));
-      random.push_back(input.name);
+    if (!bound.samples[0].count(input.name)) {
+      const auto random = std::make_shared<const Tensor>(randomTensor(input, seed));
+      for (Values &values : bound.samples)
+        values[input.name] = random;
+      bound.random.push_back(input.name);
     }
-  return values;
+  return bound;
 }
 
 std::vector<PartRun> runParts(const LoadedParts &program, Values &values, const RunProgram &run) {
@@ -176,79 +224,201 @@ nlohmann::ordered_json hostJson(const LoadedPart &part, const PartRun &run, bool
   return json;
 }
 
+// Of the accelerator alone; 0 where time is not modeled.
+double samplesPerSecond(size_t samples, int64_t cycles, int64_t clockHz) {
+  return cycles > 0 ? static_cast<double>(samples) * static_cast<double>(clockHz) /
+                          static_cast<double>(cycles)
+                    : 0;
+}
+
+// The files of --output-dir. An output whose shape depends on data cannot be stacked: of a batch
+// each sample's has a file of its own.
+class OutputFiles {
+public:
+  OutputFiles(const LoadedParts &program, const BoundSamples &bound, std::string directory)
+      : program_(program), bound_(bound), directory_(std::move(directory)),
+        names_(fileNames(namesOf(program.outputs))) {}
+
+  void declare(Outputs &outputs) const {
+    outputs.directory("--output-dir", directory_);
+    if (!directory_.empty())
+      for (size_t i = 0; i < names_.size(); ++i)
+        for (const std::string &file : filesOf(i))
+          outputs.file("--output-dir", file);
+  }
+
+  void write(Outputs &outputs) const {
+    if (directory_.empty())
+      return;
+    for (size_t i = 0; i < names_.size(); ++i) {
+      const std::vector<std::string> files = filesOf(i);
+      if (files.size() == 1)
+        outputs.write(files[0], npyBytes(stacked(i)));
+      else
+        for (size_t sample = 0; sample < files.size(); ++sample)
+          outputs.write(files[sample], npyBytes(*valueOf(i, sample)));
+    }
+  }
+
+private:
+  bool isStacked(size_t output) const {
+    const std::vector<int64_t> &shape = program_.outputs[output].shape;
+    return std::find(shape.begin(), shape.end(), onnx::dynamicDimension) == shape.end();
+  }
+
+  std::vector<std::string> filesOf(size_t output) const {
+    if (bound_.samples.size() == 1 || isStacked(output))
+      return {fmt::format("{}/{}.npy", directory_, names_[output])};
+    std::vector<std::string> files;
+    for (size_t sample = 0; sample < bound_.samples.size(); ++sample)
+      files.push_back(fmt::format("{}/{}-{}.npy", directory_, names_[output], sample));
+    return files;
+  }
+
+  const host::ConstantTensor &valueOf(size_t output, size_t sample) const {
+    const auto value = bound_.samples[sample].find(program_.outputs[output].name);
+    if (value == bound_.samples[sample].end() || !value->second)
+      throw UserError(
+          {program_.path, 0, 0, ""},
+          fmt::format("output '{}' has no value", escape(program_.outputs[output].name)));
+    return value->second;
+  }
+
+  Tensor stacked(size_t output) const {
+    Tensor all = *valueOf(output, 0);
+    if (bound_.axis == BoundSamples::Axis::None)
+      return all;
+    for (size_t sample = 1; sample < bound_.samples.size(); ++sample) {
+      const Tensor &next = *valueOf(output, sample);
+      all.bytes.insert(all.bytes.end(), next.bytes.begin(), next.bytes.end());
+    }
+    const auto count = static_cast<int64_t>(bound_.samples.size());
+    if (bound_.axis == BoundSamples::Axis::First && !all.shape.empty() && all.shape[0] == 1)
+      all.shape[0] = count;
+    else
+      all.shape.insert(all.shape.begin(), count);
+    return all;
+  }
+
+  const LoadedParts &program_;
+  const BoundSamples &bound_;
+  std::string directory_;
+  std::vector<std::string> names_;
+};
+
+// The parts' engines, and what they ran.
+class Accelerator {
+public:
+  Accelerator(const LoadedParts &program, const RunOptionsOfParts &options)
+      : program_(program), options_(options) {}
+
+  std::map<std::string, Tensor> run(size_t index, const LoadedProgram &part,
+                                    const Session &session) {
+    std::unique_ptr<Engine> &engine = engines_[index];
+    if (!engine)
+      engine = makeEngine(options_.engine, part.isa);
+    RunOptions limits;
+    limits.maxCycles = options_.maxCycles;
+    Session::Result result = session.run(*engine, limits, false);
+    if (result.records.back().stopped)
+      throw UserError({program_.path, 0, 0, fmt::format("part {}", index)},
+                      fmt::format("did not end within {} cycles", options_.maxCycles),
+                      "raise --max-cycles");
+    batchCycles_ += result.cycles();
+    if (!reports_.count(index))
+      reports_.emplace(index, reportOf(part, result.records.front()));
+    return result.outputs;
+  }
+
+  // Of the first sample; null: of a part on the host.
+  const report::Report *reportOf(size_t index) const {
+    auto found = reports_.find(index);
+    return found == reports_.end() ? nullptr : &found->second;
+  }
+  int64_t batchCycles() const { return batchCycles_; }
+
+private:
+  report::Report reportOf(const LoadedProgram &part, const RunRecord &record) const {
+    report::Options about;
+    about.program = program_.path;
+    about.engine = options_.engine;
+    report::Report report = report::build(part.program, record, part.isa, about);
+    report.costs = explore::costsOf(part.program, record, part.isa);
+    return report;
+  }
+
+  const LoadedParts &program_;
+  const RunOptionsOfParts &options_;
+  std::map<size_t, std::unique_ptr<Engine>> engines_;
+  std::map<size_t, report::Report> reports_;
+  int64_t batchCycles_ = 0;
+};
+
 } // namespace
 
 void runInParts(const LoadedParts &program, const RunOptionsOfParts &options) {
   Outputs outputs;
-  std::vector<std::string> random;
-  Values values = bindInputs(program, options.inputs, options.seed, random);
+  BoundSamples bound = bindInputs(program, options.inputs, options.seed);
   outputs.reads("PROGRAM", program.path);
-  outputs.directory("--output-dir", options.outputDirectory);
-  const std::vector<std::string> files = fileNames(namesOf(program.outputs));
-  if (!options.outputDirectory.empty())
-    for (const std::string &file : files)
-      outputs.file("--output-dir", fmt::format("{}/{}.npy", options.outputDirectory, file));
+  const OutputFiles files(program, bound, options.outputDirectory);
+  files.declare(outputs);
   outputs.file("--json", options.json);
 
-  std::map<size_t, report::Report> reports;
-  auto accelerate = [&](size_t index, const LoadedProgram &part, const Session &session) {
-    std::unique_ptr<Engine> engine = makeEngine(options.engine, part.isa);
-    RunOptions limits;
-    limits.maxCycles = options.maxCycles;
-    Session::Result result = session.run(*engine, limits, false);
-    if (result.records.back().stopped)
-      throw UserError({program.path, 0, 0, fmt::format("part {}", index)},
-                      fmt::format("did not end within {} cycles", options.maxCycles),
-                      "raise --max-cycles");
-    report::Options about;
-    about.program = program.path;
-    about.engine = options.engine;
-    report::Report report = report::build(part.program, result.records.front(), part.isa, about);
-    report.costs = explore::costsOf(part.program, result.records.front(), part.isa);
-    reports.emplace(index, std::move(report));
-    return result.outputs;
-  };
-  const std::vector<PartRun> runs = runParts(program, values, accelerate);
-
-  if (!options.outputDirectory.empty())
-    for (size_t i = 0; i < files.size(); ++i) {
-      const host::ConstantTensor &value = values[program.outputs[i].name];
-      if (!value)
-        throw UserError({program.path, 0, 0, ""},
-                        fmt::format("output '{}' has no value", escape(program.outputs[i].name)));
-      outputs.write(fmt::format("{}/{}.npy", options.outputDirectory, files[i]), npyBytes(*value));
-    }
+  Accelerator accelerator(program, options);
+  std::vector<PartRun> runs; // bytes of the first sample, seconds of all
+  for (Values &values : bound.samples) {
+    const std::vector<PartRun> own = runParts(
+        program, values, [&](size_t index, const LoadedProgram &part, const Session &session) {
+          return accelerator.run(index, part, session);
+        });
+    if (runs.empty())
+      runs = own;
+    else
+      for (size_t i = 0; i < runs.size(); ++i)
+        runs[i].seconds += own[i].seconds;
+  }
+  files.write(outputs);
   nlohmann::ordered_json json;
   json["schema"] = "tilewright/parts/1";
   json["program"] = escape(program.path, 4096);
-  if (!random.empty()) {
+  if (!bound.random.empty()) {
     json["seed"] = options.seed;
-    json["random_inputs"] = random;
+    json["random_inputs"] = bound.random;
   }
   std::string text;
-  int64_t cycles = 0;
+  int64_t cycles = 0, clockHz = 0;
   double hostSeconds = 0;
   for (size_t i = 0; i < runs.size(); ++i) {
-    auto report = reports.find(i);
-    if (report == reports.end()) {
+    const report::Report *report = accelerator.reportOf(i);
+    if (!report) {
       text += hostText(i, program.parts[i], runs[i], options.noHost);
       json["parts"].push_back(hostJson(program.parts[i], runs[i], options.noHost));
       hostSeconds += runs[i].seconds;
       continue;
     }
-    cycles += report->second.cycles;
+    cycles += report->cycles;
+    clockHz = report->clockHz;
     text += fmt::format("part {}, accelerator: {} bytes in, {} bytes out\n{}", i, runs[i].bytesIn,
-                        runs[i].bytesOut, report::toText(report->second, terminalWidth()));
-    json["parts"].push_back(
-        {{"on", "accelerator"},
-         {"bytes_in", runs[i].bytesIn},
-         {"bytes_out", runs[i].bytesOut},
-         {"report", nlohmann::ordered_json::parse(report::toJson(report->second))}});
+                        runs[i].bytesOut, report::toText(*report, terminalWidth()));
+    json["parts"].push_back({{"on", "accelerator"},
+                             {"bytes_in", runs[i].bytesIn},
+                             {"bytes_out", runs[i].bytesOut},
+                             {"report", nlohmann::ordered_json::parse(report::toJson(*report))}});
   }
   json["cycles"] = cycles;
+  json["runs"] = bound.samples.size();
+  json["batch_cycles"] = accelerator.batchCycles();
+  const double rate = samplesPerSecond(bound.samples.size(), accelerator.batchCycles(), clockHz);
+  json["samples_per_second"] = rate;
   text += fmt::format("{} part{}: {} cycles on the accelerator{}\n", runs.size(),
                       runs.size() == 1 ? "" : "s", cycles,
                       options.noHost ? "" : fmt::format(", {:.3f} s on the host", hostSeconds));
+  if (bound.samples.size() > 1)
+    text += fmt::format("{} samples{}\n", bound.samples.size(),
+                        rate == 0 ? ""
+                                  : fmt::format(" in {} cycles on the accelerator: {:.1f} a second "
+                                                "there; the other cycles are those of the first",
+                                                accelerator.batchCycles(), rate));
   if (!options.json.empty())
     outputs.write(options.json,
                   json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +

@@ -32,10 +32,18 @@ LoadedParts loadParts(const std::string &path, const std::string &bytes);
 
 using Values = std::map<std::string, host::ConstantTensor>; // by name
 
+// The inputs of one sample, or of several that were stacked along a new or the first axis.
+struct BoundSamples {
+  enum class Axis { None, New, First };
+  std::vector<Values> samples = std::vector<Values>(1);
+  Axis axis = Axis::None;
+  std::vector<std::string> random; // inputs that were left out
+};
+
 // The model's inputs: `texts` as --input has them, and seeded random data for those that are left
-// out (their names go to `random`): standard normal numbers, integers 0 and 1.
-Values bindInputs(const LoadedParts &program, const std::vector<std::string> &texts, uint64_t seed,
-                  std::vector<std::string> &random);
+// out: standard normal numbers, integers 0 and 1, the same for all samples.
+BoundSamples bindInputs(const LoadedParts &program, const std::vector<std::string> &texts,
+                        uint64_t seed);
 
 // Runs a part on the accelerator: `session` holds its inputs; gives its outputs by name.
 using RunProgram = std::function<std::map<std::string, Tensor>(size_t part, const LoadedProgram &,

@@ -126,6 +126,7 @@ static void run(const Options &options) {
   Session::Result result = session.run(*engine, limits, options.raw);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
+  about.batchCycles = result.cycles();
   bool stopped = result.records.back().stopped;
   if (!options.outputDirectory.empty() && !stopped)
     writeTensors(loaded.program, result, options.outputDirectory, outputs);

@@ -94,12 +94,11 @@ void verify(const VerifyOptions &options, const EngineMaker &make) {
     return;
   }
   const LoadedParts program = loadParts(options.program, bytes);
-  std::vector<std::string> random;
-  Values values = bindInputs(program, options.inputs, options.seed, random);
-  runParts(program, values, [&](size_t, const LoadedProgram &part, const Session &session) {
-    verification.compare(part, session);
-    return session.run(*makeEngine("functional", part.isa), {}).outputs;
-  });
+  for (Values &values : bindInputs(program, options.inputs, options.seed).samples)
+    runParts(program, values, [&](size_t, const LoadedProgram &part, const Session &session) {
+      verification.compare(part, session);
+      return session.run(*makeEngine("functional", part.isa), {}).outputs;
+    });
 }
 
 } // namespace tilewright

@@ -151,7 +151,8 @@ private:
       module_ =
           options_.from == Stage::Tosa
               ? importForeignTosa(options_.model, readFile(options_.model), *context_)
-              : importModel(options_.model, {options_.shapes, constantsOf(options_)}, *context_);
+              : importModel(options_.model,
+                            {options_.shapes, constantsOf(options_), options_.pictures}, *context_);
     phases_.ended("import", *module_);
   }
 

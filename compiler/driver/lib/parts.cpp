@@ -93,6 +93,7 @@ private:
     if (!options_.shapes.empty()) // an exporter may have noted other ones
       model_.declared.clear();
     onnx::bindConstants(options_.model, model_, constantsOf(options_));
+    onnx::takePictures(options_.model, model_, options_.pictures, options_.shapes);
     return true;
   }
 

@@ -1,5 +1,6 @@
 #include "assign.h"
 
+#include "byte_arguments.h"
 #include "graph_queries.h"
 #include "split.h"
 #include "tilewright/compiler/tosa/constants.h"
@@ -35,8 +36,12 @@ public:
         leaveNarrow(result);
     }
     for (Value argument : block.getArguments())
-      if (isFloat(argument))
-        map_[argument] = ownParameters(argument);
+      if (isFloat(argument)) {
+        std::optional<Parameters> bytes = bytesOf(main_, cast<BlockArgument>(argument));
+        if (bytes)
+          bytes->zeroPoint += zeroOf(main_, cast<BlockArgument>(argument));
+        map_[argument] = bytes ? *bytes : ownParameters(argument);
+      }
     for (Operation &op : block.without_terminator())
       visit(&op);
     for (Operation &op : llvm::reverse(block.without_terminator()))
@@ -111,13 +116,9 @@ private:
   Parameters borderParameters(Operation *op) {
     Value result = op->getResult(0);
     if (auto argument = dyn_cast<BlockArgument>(op->getOperand(0));
-        argument && isa<tosa::CastOp>(op)) {
-      auto type = main_.getArgAttrOfType<StringAttr>(argument.getArgNumber(), typeAttribute);
-      if (type && type.getValue() == name(DType::U8))
-        return {1, -128, 8};
-      if (type && type.getValue() == name(DType::I8))
-        return {1, 0, 8};
-    }
+        argument && isa<tosa::CastOp>(op))
+      if (const std::optional<Parameters> bytes = bytesOf(main_, argument))
+        return *bytes;
     const Histogram &histogram = statistics_.histograms.find(result)->second;
     constexpr double most = 127;
     if (isa<tosa::CastOp>(op) && histogram.low >= -most && histogram.high <= most)

@@ -1,5 +1,6 @@
 #include "calibration_data.h"
 
+#include "byte_arguments.h"
 #include "graph_queries.h"
 #include "softmax_match.h"
 #include "tilewright/host/elements.h"
@@ -56,11 +57,11 @@ void requireFinite(const SourceLocation &location, const Tensor &tensor, bool is
     check(tensor.data<double>());
 }
 
-// Integers are refused: pixels of 0 to 255 are not yet what the model takes.
-Tensor toFloat(const Tensor &tensor, const SourceLocation &location) {
+// Integers are refused where the model takes none: pixels of 0 to 255 are not yet what it takes.
+Tensor toFloat(const Tensor &tensor, bool areBytes, const SourceLocation &location) {
   if (tensor.dtype == DType::F32)
     return tensor;
-  if (!host::isFloat(tensor.dtype))
+  if (!host::isFloat(tensor.dtype) && !areBytes)
     throw UserError(
         location, fmt::format("holds {}, and the model's input is float32", name(tensor.dtype)),
         "save what the model is given, with numpy.savez(..., name=array.astype(numpy.float32))");
@@ -154,7 +155,10 @@ Samples samplesOf(func::FuncOp main, const CalibrationData &data) {
     }
     const bool isAdded = isMask(main.getArgument(i));
     requireFinite(location, array, isAdded);
-    Tensor all = toFloat(array, location);
+    Tensor all = toFloat(array, bytesOf(main, main.getArgument(i)).has_value(), location);
+    if (const auto zero = static_cast<float>(zeroOf(main, main.getArgument(i))))
+      std::for_each(all.data<float>(), all.data<float>() + all.elements(),
+                    [&](float &value) { value -= zero; });
     if (isAdded)
       std::replace(all.data<float>(), all.data<float>() + all.elements(), -HUGE_VALF,
                    std::numeric_limits<float>::lowest());
@@ -211,7 +215,13 @@ CalibrationData randomCalibration(ModuleOp module, int64_t samples, uint64_t see
     std::vector<int64_t> shape = tensorType(main.getArgument(i)).getShape().vec();
     shape.insert(shape.begin(), samples);
     if (!isFloat(main.getArgument(i))) { // zeros, which are indices of anything
-      data.arrays[nameOf(main, i)] = makeTensor(DType::I32, shape);
+      Tensor &tensor = data.arrays[nameOf(main, i)] = makeTensor(DType::I32, shape);
+      if (isCastAlone(main, main.getArgument(i))) { // any of 8 bits
+        const Parameters bytes = *bytesOf(main, main.getArgument(i));
+        for (int64_t k = 0; k < tensor.elements(); ++k)
+          tensor.data<int32_t>()[k] =
+              static_cast<int32_t>(random() & 255) + static_cast<int32_t>(bytes.lowest());
+      }
       continue;
     }
     Tensor tensor = makeTensor(DType::F32, shape);

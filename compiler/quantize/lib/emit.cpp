@@ -1,4 +1,5 @@
 #include "emit.h"
+#include "byte_arguments.h"
 
 #include "graph_queries.h"
 #include "integer_average.h"
@@ -704,10 +705,12 @@ private:
       return attributes.getDictionary(builder_.getContext());
     };
     for (unsigned i = 0; i < function_.getNumArguments(); ++i) {
-      Value argument = main_.getArgument(i);
-      function_.setArgAttrs(i, describe(main_.getArgAttrDict(i), isFloat(argument)
-                                                                     ? parameters_.lookup(argument)
-                                                                     : Parameters{0, 0, 0}));
+      BlockArgument argument = main_.getArgument(i);
+      Parameters parameters =
+          isFloat(argument) ? parameters_.lookup(argument) : Parameters{0, 0, 0};
+      parameters.zeroPoint -= zeroOf(main_, argument); // the border's values are the model's
+      function_.setArgAttrs(i, describe(main_.getArgAttrDict(i), parameters));
+      function_.removeArgAttr(i, zeroAttribute);
     }
     for (unsigned i = 0; i < results.size(); ++i)
       function_.setResultAttrs(i, describe(main_.getResultAttrDict(i), parameters[i]));

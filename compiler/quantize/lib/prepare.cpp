@@ -1,5 +1,6 @@
 #include "prepare.h"
 
+#include "byte_arguments.h"
 #include "graph_queries.h"
 #include "softmax_match.h"
 #include "tilewright/compiler/tosa/constant_floats.h"
@@ -57,6 +58,16 @@ std::optional<Affine> affineOf(Operation *op) {
   return std::nullopt;
 }
 
+// What `second` does to what `first` gives, in one; of so many channels where they differ.
+Affine composed(const Affine &first, const Affine &second, size_t channels) {
+  Affine both{first.x, {}, {}, first.perChannel || second.perChannel};
+  for (size_t c = 0; c < (both.perChannel ? channels : 1); ++c) {
+    both.factor.push_back(at(second.factor, c) * at(first.factor, c));
+    both.offset.push_back(at(second.factor, c) * at(first.offset, c) + at(second.offset, c));
+  }
+  return both;
+}
+
 // Convolutions of this file's interest: weights whose output channel is easy to find.
 struct Convolution {
   Operation *op = nullptr;
@@ -84,8 +95,17 @@ class Preparer {
 public:
   explicit Preparer(func::FuncOp main) : main_(main), builder_(main.getContext()) {}
 
+  void takeBytes() {
+    countHolders();
+    for (BlockArgument argument : main_.getArguments())
+      if (isCastAlone(main_, argument))
+        takeBytes(argument);
+    main_.setFunctionType(
+        builder_.getFunctionType(main_.getBody().getArgumentTypes(), main_.getResultTypes()));
+  }
+
   void run() {
-    main_.walk([&](tosa::ConstOp constant) { ++holders_[constant.getValues()]; });
+    countHolders();
     for (Operation &op : llvm::make_early_inc_range(main_.getBody().front())) {
       builder_.setInsertionPoint(&op);
       if (isa<tosa::ConstOp>(op) && isMask(op.getResult(0)))
@@ -114,6 +134,10 @@ public:
   }
 
 private:
+  void countHolders() {
+    main_.walk([&](tosa::ConstOp constant) { ++holders_[constant.getValues()]; });
+  }
+
   // What a softmax leaves out is added to what it reads instead of being put in its place: ranges
   // know added masks.
   bool addMask(tosa::SelectOp select) {
@@ -287,6 +311,48 @@ private:
     return true;
   }
 
+  // Leaves casts of bytes out, and what normalizes pictures as far as convolutions can hold it:
+  // factors by their weights, and one mean of all channels by the zero point, which pads have. The
+  // argument is the pixel less the whole number that is nearest to the mean then.
+  void takeBytes(BlockArgument argument) {
+    argument.setType(tensorType(argument).clone(builder_.getF32Type()));
+    for (Operation *cast : llvm::make_early_inc_range(argument.getUsers()))
+      replace(cast, argument);
+    Affine whole{argument, {1}, {0}, false};
+    Value normalized = argument;
+    while (normalized.hasOneUse()) {
+      const std::optional<Affine> next = affineOf(*normalized.user_begin());
+      if (!next || next->x != normalized)
+        break;
+      normalized = normalized.user_begin()->getResult(0);
+      whole = composed(whole, *next, static_cast<size_t>(tensorType(argument).getShape().back()));
+    }
+    if (normalized == argument)
+      return;
+    const double mean = -whole.offset[0] / whole.factor[0], zero = std::nearbyint(mean);
+    for (size_t c = 0; c < whole.factor.size(); ++c) {
+      constexpr double exact = 1e-4; // of a step, beside the rounding of float32
+      if (!(std::abs(-whole.offset[c] / whole.factor[c] - mean) < exact))
+        return;
+    }
+    const Parameters bytes = *bytesOf(main_, argument);
+    if (zero < bytes.lowest() || zero > bytes.highest() ||
+        !llvm::all_of(normalized.getUses(), [](OpOperand &use) {
+          return isa<tosa::Conv2DOp>(use.getOwner()) && use.getOperandNumber() == 0 &&
+                 Convolution::of(use.getOwner()->getResult(0));
+        }))
+      return;
+    for (size_t c = 0; c < whole.offset.size(); ++c)
+      whole.offset[c] = whole.factor[c] * (zero - mean);
+    for (Operation *user : llvm::make_early_inc_range(normalized.getUsers())) {
+      spreadBias(user);
+      fold(user, *Convolution::of(user->getResult(0)), whole);
+      user->setOperand(0, argument);
+    }
+    main_.setArgAttr(argument.getArgNumber(), zeroAttribute,
+                     builder_.getI64IntegerAttr(static_cast<int64_t>(zero)));
+  }
+
   // Of a convolution: factors and offsets of the channels that it reads, of a normalized tensor, go
   // into its weights and biases.
   bool foldFactors(Operation *op) {
@@ -305,21 +371,26 @@ private:
     std::optional<Convolution> convolution = Convolution::of(op->getResult(0));
     if (!affine || !isNormalized(affine->x) || (hasPad && isOffset) || !convolution)
       return false;
-    const auto channels = static_cast<size_t>(tensorType(source).getShape().back());
-    for (size_t i = 0; i < convolution->weights.size(); ++i) {
-      double &weight = convolution->weights[i];
-      convolution->bias[convolution->channelOf(i)] += weight * at(affine->offset, i % channels);
-      weight *= at(affine->factor, i % channels);
+    fold(op, *convolution, *affine);
+    op->setOperand(0, imageOf(op->getLoc(), affine->x, tensorType(input).getShape()));
+    return true;
+  }
+
+  // What is done to each channel that the convolution reads, by its weights and biases instead.
+  void fold(Operation *op, Convolution convolution, const Affine &affine) {
+    ArrayRef<int64_t> shape = tensorType(op->getOperand(1)).getShape();
+    const auto channels = static_cast<size_t>(shape.back());
+    for (size_t i = 0; i < convolution.weights.size(); ++i) {
+      double &weight = convolution.weights[i];
+      convolution.bias[convolution.channelOf(i)] += weight * at(affine.offset, i % channels);
+      weight *= at(affine.factor, i % channels);
     }
     builder_.setInsertionPoint(op);
     Location location = op->getLoc();
-    setWeights(
-        op, makeWeights(location, tensorType(op->getOperand(1)).getShape(), convolution->weights));
+    setWeights(op, makeWeights(location, shape, convolution.weights));
     op->setOperand(2,
-                   makeFloats(builder_, location, {static_cast<int64_t>(convolution->bias.size())},
-                              convolution->bias));
-    op->setOperand(0, imageOf(location, affine->x, tensorType(input).getShape()));
-    return true;
+                   makeFloats(builder_, location, {static_cast<int64_t>(convolution.bias.size())},
+                              convolution.bias));
   }
 
   void affineToDepthwise(Operation *op, const Affine &affine) {
@@ -375,6 +446,8 @@ private:
 };
 
 } // namespace
+
+void takeBytes(func::FuncOp main) { Preparer(main).takeBytes(); }
 
 void prepare(func::FuncOp main) { Preparer(main).run(); }
 

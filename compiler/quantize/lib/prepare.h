@@ -13,4 +13,9 @@ namespace tilewright::quantization {
 
 void prepare(mlir::func::FuncOp main);
 
+// Before samples are read: arguments that are bytes, of which nothing but casts were made, are
+// floats that need no instruction to become so; a picture's normalization goes into the
+// convolutions that read it where that is exact.
+void takeBytes(mlir::func::FuncOp main);
+
 } // namespace tilewright::quantization

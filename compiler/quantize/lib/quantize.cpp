@@ -225,6 +225,7 @@ private:
 OwningOpRef<ModuleOp> quantize(ModuleOp module, const CalibrationData &data,
                                const QuantizeOptions &options, QuantizationReport *report,
                                PhaseTimes *times, OwningOpRef<ModuleOp> *standard) {
+  takeBytes(mainOf(module));
   Quantizer quantizer(module, data, options, times);
   std::optional<PrecisionChoice> choice;
   std::optional<Quantizer::Form> other;

@@ -43,6 +43,13 @@ std::optional<double> estimateError(int64_t estimate, int64_t cycles) {
   return static_cast<double>(estimate - cycles) / static_cast<double>(cycles);
 }
 
+double Report::samplesPerSecond() const {
+  return options.batchCycles > 0
+             ? static_cast<double>(options.runs) * static_cast<double>(clockHz) /
+                   static_cast<double>(options.batchCycles)
+             : 0;
+}
+
 double Costs::totalJoules() const {
   double total = 0;
   for (const auto &[name, part] : joules)
@@ -298,6 +305,8 @@ Report build(const Program &program, const RunRecord &record, const isa::Isa &is
   report.overlays = program.overlays;
   report.stopped = record.stopped;
   report.cycles = record.cycles;
+  if (report.options.runs == 1)
+    report.options.batchCycles = record.cycles;
   report.instructions = record.instructions;
   report.dramReadBytes = record.dramReadBytes;
   report.dramWriteBytes = record.dramWriteBytes;

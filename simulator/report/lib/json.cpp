@@ -167,6 +167,8 @@ std::string toJson(const Report &report) {
   json["seconds"] = report.clockHz > 0
                         ? static_cast<double>(report.cycles) / static_cast<double>(report.clockHz)
                         : 0;
+  json["batch_cycles"] = report.options.batchCycles;
+  json["samples_per_second"] = report.samplesPerSecond();
   json["instructions"] = report.instructions;
   json["macs"] = report.macs;
   json["macs_per_cycle"] = report.macsPerCycle;

@@ -87,6 +87,8 @@ void Reader::readHead() {
   report_.options.program = json_.at("program").text();
   report_.options.engine = json_.at("engine").text();
   report_.options.runs = json_.at("runs").integer(1);
+  if (json_.has("batch_cycles"))
+    report_.options.batchCycles = json_.at("batch_cycles").integer();
   const JsonReader inputs = json_.at("random_inputs");
   for (size_t i = 0; i < inputs.size(); ++i)
     report_.options.randomInputs.push_back(inputs.at(i).text());

@@ -76,13 +76,22 @@ static std::string heading(const Report &report) {
                      report.options.engine);
 }
 
+// Of a batch: where time is modeled, what a sample takes and how many there are in a second.
+static std::string batchText(const Report &report) {
+  if (report.samplesPerSecond() == 0)
+    return "";
+  return fmt::format(" in {} cycles: latency {}, {:.1f} samples a second",
+                     groupThousands(report.options.batchCycles),
+                     timeText(report.cycles, report.clockHz), report.samplesPerSecond());
+}
+
 static std::string notes(const Report &report) {
   std::string out;
   if (report.stopped)
     out += "  stopped      the limit ended the run: the figures are those of a part\n";
   if (report.options.runs > 1)
-    out +=
-        fmt::format("  samples      {}, the figures are those of the first\n", report.options.runs);
+    out += fmt::format("  samples      {}{}; the other figures are those of the first\n",
+                       report.options.runs, batchText(report));
   if (!report.options.randomInputs.empty()) {
     std::string names;
     for (const std::string &name : report.options.randomInputs)

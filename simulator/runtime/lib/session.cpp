@@ -225,6 +225,13 @@ std::vector<int64_t> Session::outputShape(const TensorInfo &info) const {
   return shape;
 }
 
+int64_t Session::Result::cycles() const {
+  int64_t cycles = 0;
+  for (const RunRecord &record : records)
+    cycles += record.cycles;
+  return cycles;
+}
+
 Session::Result Session::run(Engine &engine, const RunOptions &options, bool raw) const {
   Result result;
   for (const auto &info : program_.outputs)

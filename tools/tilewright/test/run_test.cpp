@@ -13,6 +13,7 @@
 
 using namespace tilewright;
 using namespace tilewright::test;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -68,7 +69,20 @@ TEST_F(Run, givesTheOutputsOfEverySampleStacked) {
   ASSERT_EQ(ended.code, 0) << ended.diagnostics;
   EXPECT_EQ(readNpy(directory_ + "/out/y.npy").shape, (std::vector<int64_t>{2, 4}));
   EXPECT_THAT(readOutput(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
-  EXPECT_THAT(ended.output, HasSubstr("samples      2, the figures are those of the first\n"));
+  EXPECT_THAT(ended.output, HasSubstr("samples      2; the other figures are those of the first\n"));
+}
+
+TEST_F(Run, tellsLatencyAndThroughputOfABatch) {
+  writeInput({1, 2, 3, 4, 5, 6, 7, 8}, {2, 4});
+  Ended ended = run({"run", "copy.elf", "--input", "x=x.npy", "--json", "r.json"});
+  ASSERT_EQ(ended.code, 0) << ended.diagnostics;
+  const auto json = nlohmann::json::parse(readFile(directory_ + "/r.json", 1 << 24));
+  const auto cycles = json["batch_cycles"].get<int64_t>();
+  EXPECT_EQ(cycles, 2 * json["cycles"].get<int64_t>());
+  EXPECT_DOUBLE_EQ(json["samples_per_second"].get<double>(),
+                   2 * json["clock_hz"].get<double>() / static_cast<double>(cycles));
+  EXPECT_THAT(ended.output, ContainsRegex("samples      2 in [0-9,]+ cycles: latency [0-9.]+ us, "
+                                          "[0-9.]+ samples a second; the other figures"));
 }
 
 TEST_F(Run, givesLeftOutInputsTheSameRandomDataEveryTime) {

@@ -463,6 +463,7 @@ mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const std::string &path, std::strin
                                              mlir::MLIRContext &context) {
   Model model = readModel(path, std::move(bytes));
   bindConstants(path, model, options.constants);
+  takePictures(path, model, options.pictures, options.shapes);
   return importOnnx(path, model, options, context);
 }
 

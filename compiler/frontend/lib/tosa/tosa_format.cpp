@@ -30,6 +30,9 @@ mlir::OwningOpRef<mlir::ModuleOp> read(const std::string &path, std::string byte
   if (!options.constants.empty())
     throw UserError({path, 0, 0, ""}, "the constants of a TOSA model are in its text",
                     "leave out --constant");
+  if (!options.pictures.empty())
+    throw UserError({path, 0, 0, ""}, "the inputs of a TOSA model are in its text",
+                    "leave out --image");
   return importForeignTosa(path, bytes, context);
 }
 

@@ -98,6 +98,7 @@ struct Options {
   std::string program; // as the user named it
   std::string engine;
   int64_t runs = 1;             // samples: the figures are of the first
+  int64_t batchCycles = 0;      // of all samples, one after the other
   std::optional<uint64_t> seed; // of the random data that inputs left out were given
   std::vector<std::string> randomInputs;
 };
@@ -119,6 +120,8 @@ struct Host {
 
 struct Report {
   Peaks peaks() const { return {macsPerCycle, vectorMacsPerCycle, dramRate}; }
+  // At the target's clock, one sample after the other; 0 where time is not modeled.
+  double samplesPerSecond() const;
 
   Options options;
   std::string target;

@@ -5,6 +5,7 @@
 #include "tilewright/compiler/quantize/quantize_options.h"
 #include "tilewright/compiler/schedule/emitter.h"
 #include "tilewright/compiler/tune/tune.h"
+#include "tilewright/onnx/take_pictures.h"
 #include "tilewright/support/phase_times.h"
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct CompileOptions {
   std::vector<std::string> overlays;
   std::map<std::string, std::vector<int64_t>> shapes;
   std::map<std::string, std::string> constants; // files of inputs that always have one value
+  std::map<std::string, onnx::Normalization> pictures; // inputs that are given as pictures
   std::string calibration;                      // .npz or directory; empty: seeded random samples
   // int8; none: what is integer already is computed on as it is, float models run on the host
   std::string quantize = "int8";

@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "tilewright/onnx/model.h"
+#include "tilewright/onnx/take_pictures.h"
 
 #include <cstdint>
 #include <map>
@@ -25,6 +26,8 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
   // Values of inputs that always have these (`--constant NAME=FILE.npy`): no inputs any longer.
   std::map<std::string, Tensor> constants;
+  // Inputs that are pictures (`--image`); their shapes are those of pictures.
+  std::map<std::string, onnx::Normalization> pictures = {};
 };
 
 // Reads a file of any of the formats (model_formats.h), told apart by the ends of their names.

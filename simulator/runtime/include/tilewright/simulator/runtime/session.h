@@ -42,6 +42,7 @@ public:
     std::map<std::string, Tensor>
         outputs; // by name; of a batch, one run after the other along the first axis
     std::vector<RunRecord> records; // one a run; only the first has a trace
+    int64_t cycles() const;         // of all runs, one after the other
   };
   // Runs the whole batch, or up to the first run that a limit stops: then there are no outputs
   // worth reading. Without `raw`, outputs that have a scale come as float32.
