@@ -178,6 +178,8 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "target of a loss": (loss(target=(1, 3)), "NegativeLogLikelihoodLoss", "its target has the shape 1x3, and should have 1x2"),
         "weights of a loss": (loss(weights(4)), "NegativeLogLikelihoodLoss", "it has 4 weights, and there are 3 classes"),
         "loss of a list": (loss(scores=(3,)), "NegativeLogLikelihoodLoss", "its scores should have two dimensions or more"),
+        "more indices": (at([1, 5], "GatherElements", weights(2, 4)), "GatherElements",
+                         "indices of shape 1x5 reach beyond data of shape 2x4 along axis 1"),
         "depth": (one("OneHot", numpy.int64(0), weights(2)), "OneHot", "a depth of 0 is not possible"),
         "triangle of a list": (on((3,), "Trilu", opset=14), "Trilu", "a tensor of shape 3 has no matrices"),
         "concat": (one("Concat", weights(1, 3, 8, 9), axis=1), "Concat",

@@ -96,14 +96,6 @@ void fromDram(const TensorInfo &info, const uint8_t *dram, char *host) {
   }
 }
 
-// FNV-1a: the same on every machine, unlike std::hash.
-uint64_t hashOf(const std::string &name) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (char letter : name)
-    hash = (hash ^ static_cast<uint8_t>(letter)) * 0x100000001b3;
-  return hash;
-}
-
 // How often `shape` holds `once` along a new or the first axis; 0 when it does not.
 int64_t repeats(const std::vector<int64_t> &shape, const std::vector<int64_t> &once, bool newAxis) {
   if (shape.empty() || shape.size() != once.size() + (newAxis ? 1 : 0))
@@ -169,12 +161,19 @@ void Session::setInput(const std::string &name, const Tensor &tensor, const std:
     axis_ = axis;
 }
 
+std::mt19937_64 randomOf(const std::string &input, uint64_t seed) {
+  uint64_t hash = 0xcbf29ce484222325; // FNV-1a: the same on every machine, unlike std::hash
+  for (char letter : input)
+    hash = (hash ^ static_cast<uint8_t>(letter)) * 0x100000001b3;
+  return std::mt19937_64(seed ^ hash);
+}
+
 std::vector<std::string> Session::fillInputs(uint64_t seed) {
   std::vector<std::string> names;
   for (const auto &info : program_.inputs) {
     if (bound_.count(info.name))
       continue;
-    std::mt19937_64 random(seed ^ hashOf(info.name));
+    std::mt19937_64 random = randomOf(info.name, seed);
     auto shape = info.shape;
     shape.insert(shape.begin(), batch_);
     Tensor tensor = makeTensor(info.dtype, shape);

@@ -118,9 +118,14 @@ static void buildGatherElements(NodeImporter &node) {
   const Shape shape = node.shape(1);
   if (shape.size() != sizesOf(data).size())
     node.fail("the indices have another rank than the data");
-  for (size_t i = 0; i < shape.size(); ++i)
-    if (static_cast<int64_t>(i) != axis)
-      data = tosa.sliceAxis(data, static_cast<int64_t>(i), 0, std::min(shape[i], sizesOf(data)[i]));
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (static_cast<int64_t>(i) == axis)
+      continue;
+    if (shape[i] > sizesOf(data)[i])
+      node.fail(fmt::format("indices of shape {} reach beyond data of shape {} along axis {}",
+                            formatShape(shape), formatShape(node.shape(0)), i));
+    data = tosa.sliceAxis(data, static_cast<int64_t>(i), 0, shape[i]);
+  }
   if (node.type(0) == DType::Bool)
     node.refuse("booleans are not supported");
   const auto [outer, count, inner] = parted(shape, axis);

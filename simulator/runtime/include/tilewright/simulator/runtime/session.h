@@ -6,6 +6,7 @@
 #include "tilewright/support/npy.h"
 
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace tilewright {
 Tensor quantizeTensor(const Tensor &real, const TensorInfo &info);
 // `(integer - zeroPoint) * scale` as float32.
 Tensor dequantizeTensor(const Tensor &integer, const TensorInfo &info);
+
+// What the data of an input that nobody gave is drawn from: of the seed and the name alone.
+std::mt19937_64 randomOf(const std::string &input, uint64_t seed);
 
 class Session {
 public:
