@@ -262,7 +262,8 @@ private:
 
   void resize(IntegerBuilder &integer, tosa::ResizeOp op) {
     const bool isWhole = hasElement(op.getInput(), 8) && hasElement(op.getOutput(), 32);
-    if (op.getMode() != tosa::ResizeMode::BILINEAR ||
+    if (op.getMode() != tosa::ResizeMode::BILINEAR || !constantIntegers(op.getScale()) ||
+        !constantIntegers(op.getOffset()) ||
         (!isWhole && !(hasElement(op.getInput(), 16) && isWide(op.getOutput()))))
       return;
     const llvm::SmallVector<WideTerm> terms = decomposeBilinear(integer, op);

@@ -7,7 +7,7 @@ namespace tilewright {
 namespace tosa = mlir::tosa;
 using mlir::Value;
 
-constexpr int lowBits = 16; // of a 48-bit integer, those of `low`
+constexpr int64_t lowBits = 16; // of a 48-bit integer, those of `low`
 constexpr int64_t lowEnd = int64_t(1) << lowBits;
 
 WideValue WideBuilder::constant(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> values) {
