@@ -118,10 +118,11 @@ TEST(Driver, TellsOfEveryPhaseOfAFloatModel) {
   std::vector<std::string> names;
   for (const PhaseTime &phase : times.phases())
     names.push_back(phase.name);
-  EXPECT_THAT(names, ::testing::ElementsAre(
-                         "target", "import", "wide-decompose", "graph-fold", "graph-layout",
-                         "graph-decompose", "float-code", "calibration", "integers", "quantize", "integer-decompose",
-                         "tosa-to-kernel", "kernel-fuse", "schedule", "npu", "program", "release"));
+  EXPECT_THAT(names,
+              ::testing::ElementsAre("target", "import", "wide-decompose", "graph-fold",
+                                     "graph-layout", "graph-decompose", "float-code", "calibration",
+                                     "integers", "quantize", "integer-decompose", "tosa-to-kernel",
+                                     "kernel-fuse", "schedule", "npu", "program", "release"));
 }
 
 // Twelve convolutions one behind the other, each of which adds its noise: 16 bits are worth it.

@@ -346,6 +346,7 @@ TensorInfo describeTensor(mlir::Value value, mlir::DictionaryAttr attributes, st
   auto halves = attributes ? attributes.getAs<mlir::DenseI64ArrayAttr>(halvesAttribute) : nullptr;
   if (halves && info.dtype == DType::I32 && isHalves(info.shape, halves.asArrayRef())) {
     info.dtype = DType::I64;
+    info.scale.reset();
     info.shape = halves.asArrayRef().vec();
   }
   info.address = static_cast<uint64_t>(address);

@@ -30,9 +30,13 @@ std::string tensorAt(const char *kind, const std::vector<TensorInfo> &tensors, u
     uint64_t size = element;
     for (int64_t dimension : tensor.shape)
       size *= static_cast<uint64_t>(dimension);
-    if (address >= tensor.address && address - tensor.address < size)
-      return fmt::format(" ({} '{}', element {})", kind, escape(tensor.name),
-                         (address - tensor.address) / element);
+    if (address < tensor.address || address - tensor.address >= size)
+      continue;
+    const uint64_t offset = address - tensor.address, half = sizeof(int32_t);
+    // Halves of 64 bits stand apart.
+    const uint64_t index =
+        tensor.dtype == DType::I64 ? offset / half % (size / element) : offset / element;
+    return fmt::format(" ({} '{}', element {})", kind, escape(tensor.name), index);
   }
   return "";
 }

@@ -221,6 +221,16 @@ TEST(Compare, FindsMemoryThatNoInstructionShows) {
                                    "has 0x.., liar has 0x..$"));
 }
 
+TEST(Compare, CountsElementsOf64BitsByTheirHalves) {
+  Program program = sample();
+  program.outputs[0].dtype = DType::I64;
+  program.outputs[0].shape = {10};
+  LyingEngine liar(cycleEngine(), wrongByte(13, isa::Space::Dram, 0x402e));
+  const Comparison comparison = compareWith({&cycleEngine(), &liar}, {}, program);
+  ASSERT_TRUE(comparison.difference);
+  EXPECT_THAT(comparison.difference->text, HasSubstr("0x402e of dram (output 'y', element 1)"));
+}
+
 TEST(Compare, FindsTimesOfAnInstruction) {
   EXPECT_THAT(ofRecord([](RunRecord &record) { record.trace[4].start += 1; }),
               testing::ContainsRegex("load, instruction 4 `load .*`: cycle starts it in cycle "

@@ -15,7 +15,8 @@ namespace tosa_import {
 
 std::string served() {
   return "TOSA 1.0 as MLIR, text or bytecode, on integers or float32\n"
-         "operators: all of the profile and of EXT-INT16; one without a kernel is refused by name\n";
+         "operators: all of the profile and of EXT-INT16; one without a kernel is refused by "
+         "name\n";
 }
 
 bool recognizes(const std::string &bytes) { return isBytecode(bytes) || looksLikeText(bytes); }
