@@ -42,7 +42,7 @@ def components(mask):
 
 
 def hull(points):
-    """The convex hull of points, by Andrew's monotone chain."""
+    """The convex hull of points: the lower half from left to right, then the upper one back."""
     points = sorted(set(map(tuple, points.tolist())))
 
     def half(points):

@@ -81,16 +81,31 @@ def render(rng, upside_down):
     return Line(text, pathlib.Path(path).stem, size, upside_down, image)
 
 
-def preprocess(image, most=WIDTH):
-    """float32 [3, 48, most]: height 48 with the ratio kept, padded on the right, BGR, values (v / 255 - 0.5) / 0.5."""
+def resized(image, most):
+    """uint8 [48, at most `most`, 3]: height 48 with the ratio kept, BGR."""
     import numpy
     from PIL import Image
 
     width = min(most, math.ceil(HEIGHT * image.width / image.height))
-    pixels = numpy.asarray(image.resize((width, HEIGHT), Image.Resampling.BILINEAR), dtype=numpy.float32)
+    return numpy.asarray(image.resize((width, HEIGHT), Image.Resampling.BILINEAR))[:, :, ::-1]
+
+
+def preprocess(image, most=WIDTH):
+    """float32 [3, 48, most]: padded on the right, values (v / 255 - 0.5) / 0.5."""
+    import numpy
+
+    pixels = resized(image, most).astype(numpy.float32)
     tensor = numpy.zeros((3, HEIGHT, most), dtype=numpy.float32)
-    tensor[:, :, :width] = (pixels[:, :, ::-1].transpose(2, 0, 1) / 255 - 0.5) / 0.5
+    tensor[:, :, :pixels.shape[1]] = (pixels.transpose(2, 0, 1) / 255 - 0.5) / 0.5
     return tensor
+
+
+def picture(image, most=WIDTH):
+    """uint8 [48, most, 3], BGR: padded on the right with gray, which is next to 0 when it is normalized."""
+    import numpy
+
+    pixels = resized(image, most)
+    return numpy.pad(pixels, ((0, 0), (0, most - pixels.shape[1]), (0, 0)), constant_values=128)
 
 
 def lines(count, seed):

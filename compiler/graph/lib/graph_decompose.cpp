@@ -8,6 +8,10 @@
 //   1. the bias, once for each position, becomes the convolution's;
 //   2. a clamp that alone reads the result reads the convolution's instead.
 //
+// What a convolution gives for a pixel goes to as many rows as the stride has. Where so little of
+// it goes to one row that a transfer of it costs more than its bytes, there is a convolution for
+// each of these rows instead: it gives the row as it is, and reads the input once more.
+//
 // Integer convolutions of three dimensions become such of two (conv3d.h).
 #include "conv3d.h"
 #include "dims.h"
@@ -39,7 +43,8 @@ tosa::Conv2DOp convolutionBehind(mlir::Value value) {
     mlir::Operation *op = value.getDefiningOp();
     if (auto conv = llvm::dyn_cast_or_null<tosa::Conv2DOp>(op))
       return conv;
-    if (!llvm::isa_and_nonnull<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp>(op))
+    if (!llvm::isa_and_nonnull<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp, tosa::ClampOp>(
+            op))
       return nullptr;
     value = op->getOperand(0);
   }
@@ -102,6 +107,68 @@ void decompose(tosa::TransposeConv2DOp op, const mlir::FrozenRewritePatternSet &
   moveClamp(result);
 }
 
+// The elements of slice `index` of `count` along the first dimension; null: it is no constant.
+mlir::DenseElementsAttr slicedConstant(mlir::Value value, int64_t index, int64_t count) {
+  mlir::DenseElementsAttr elements = constantElements(value);
+  if (!elements || elements.getType().getDimSize(0) % count != 0)
+    return {};
+  Dims shape(elements.getType().getShape());
+  shape[0] /= count;
+  const int64_t size = elements.getNumElements() / count;
+  llvm::SmallVector<mlir::Attribute> slice(
+      llvm::make_range(elements.value_begin<mlir::Attribute>() + index * size,
+                       elements.value_begin<mlir::Attribute>() + (index + 1) * size));
+  return mlir::DenseElementsAttr::get(mlir::RankedTensorType::get(shape, elements.getElementType()),
+                                      slice);
+}
+
+// `transpose`: from [n, height, width, rows, columns, channels] to rows behind the height.
+void splitRows(tosa::TransposeOp transpose) {
+  constexpr int64_t narrow = 8, deep = 64; // elements
+  const Dims from = dimsOf(transpose.getInput1());
+  auto reshape = transpose.getInput1().getDefiningOp<tosa::ReshapeOp>();
+  if (!reshape || from.size() != 6 || from[3] == 1 || from[4] * from[5] > narrow ||
+      transpose.getPerms() != llvm::ArrayRef<int32_t>{0, 1, 3, 2, 4, 5})
+    return;
+  const mlir::Value given = reshape.getInput1();
+  auto clamp = given.getDefiningOp<tosa::ClampOp>();
+  auto conv = (clamp ? clamp.getInput() : given).getDefiningOp<tosa::Conv2DOp>();
+  if (!conv || !conv.getOutput().hasOneUse() || !given.hasOneUse() || !reshape->hasOneUse() ||
+      dimsOf(given) != Dims{from[0], from[1], from[2], from[3] * from[4] * from[5]} ||
+      dimsOf(conv.getInput()).back() > deep)
+    return;
+  mlir::OpBuilder builder(transpose);
+  const mlir::Location location = transpose.getLoc();
+  llvm::SmallVector<mlir::Value> rows;
+  for (int64_t row = 0; row < from[3]; ++row) {
+    const mlir::DenseElementsAttr weights = slicedConstant(conv.getWeight(), row, from[3]),
+                                  bias = slicedConstant(conv.getBias(), row, from[3]);
+    if (!weights || !bias)
+      return;
+    auto one = llvm::cast<tosa::Conv2DOp>(builder.clone(*conv));
+    Dims shape = dimsOf(conv.getOutput());
+    shape.back() /= from[3];
+    one.getOutput().setType(mlir::RankedTensorType::get(shape, elementOf(conv.getOutput())));
+    builder.setInsertionPoint(one);
+    one.getWeightMutable().assign(makeConstant(builder, conv.getLoc(), weights));
+    one.getBiasMutable().assign(makeConstant(builder, conv.getLoc(), bias));
+    builder.setInsertionPointAfter(one);
+    mlir::Value result = one.getOutput();
+    if (clamp) {
+      auto own = llvm::cast<tosa::ClampOp>(builder.clone(*clamp));
+      own.getOutput().setType(one.getOutput().getType());
+      own.getInputMutable().assign(result);
+      result = own.getOutput();
+    }
+    rows.push_back(
+        makeReshape(builder, location, result, {from[0], from[1], 1, from[2] * from[4] * from[5]}));
+  }
+  auto type = mlir::RankedTensorType::get({from[0], from[1], from[3], from[2] * from[4] * from[5]},
+                                          elementOf(given));
+  mlir::Value all = tosa::ConcatOp::create(builder, location, type, rows, 2);
+  transpose.replaceAllUsesWith(makeReshape(builder, location, all, dimsOf(transpose.getOutput())));
+}
+
 class GraphDecomposePass
     : public mlir::PassWrapper<GraphDecomposePass, mlir::OperationPass<mlir::ModuleOp>> {
 public:
@@ -133,6 +200,11 @@ public:
     for (tosa::Conv3DOp op : volumes)
       decomposeConv3D(op);
     fold();
+    llvm::SmallVector<tosa::TransposeOp> transposes;
+    getOperation().walk([&](tosa::TransposeOp op) { transposes.push_back(op); });
+    for (tosa::TransposeOp op : transposes)
+      splitRows(op);
+    fold(); // takes what nobody reads any longer
   }
 
 private:

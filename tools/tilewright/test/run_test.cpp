@@ -69,7 +69,8 @@ TEST_F(Run, givesTheOutputsOfEverySampleStacked) {
   ASSERT_EQ(ended.code, 0) << ended.diagnostics;
   EXPECT_EQ(readNpy(directory_ + "/out/y.npy").shape, (std::vector<int64_t>{2, 4}));
   EXPECT_THAT(readOutput(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
-  EXPECT_THAT(ended.output, HasSubstr("samples      2; the other figures are those of the first\n"));
+  EXPECT_THAT(ended.output,
+              HasSubstr("samples      2; the other figures are those of the first\n"));
 }
 
 TEST_F(Run, tellsLatencyAndThroughputOfABatch) {

@@ -298,6 +298,7 @@ TEST_F(Usage, refusesOptionsWithoutEffectFromALaterStage) {
                                           {"--seed", "1"},
                                           {"--shape", "x=1"},
                                           {"--constant", "x=x.npy"},
+                                          {"--image", "x=0/1"},
                                           {"--quantize", "int8"},
                                           {"--calibration-method", "mse"},
                                           {"--percentile", "99"},
