@@ -2,6 +2,7 @@
 
 #include "graph_queries.h"
 #include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/given_parameters.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -116,7 +117,9 @@ bool PointwiseAnalysis::visit(Operation *op) {
   for (Value operand : dataOperands(op)) {
     if (splatFloat(operand))
       continue;
-    Value candidate = roots_.contains(operand) ? roots_.lookup(operand) : operand;
+    // What the model stores is rounded: functions of it begin there.
+    const bool isInside = roots_.contains(operand) && !givenParameters(operand);
+    Value candidate = isInside ? roots_.lookup(operand) : operand;
     bool sameShape =
         isFloat(candidate) && tensorType(candidate).getShape() == tensorType(result).getShape();
     if (!sameShape || candidate.getDefiningOp<tosa::ConstOp>() || (common && common != candidate))
