@@ -1,6 +1,8 @@
 #include "known_ranges.h"
 
 #include "graph_queries.h"
+#include "tilewright/compiler/tosa/tensor_attributes.h"
+#include "tilewright/support/npy.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
@@ -49,11 +51,26 @@ private:
       return ChannelRange{0, 1};
     if (const auto table = plan_.tables.find(op); table != plan_.tables.end())
       return ofFunction(value, table->second.root);
+    if (isa<tosa::CastOp>(op))
+      return ofIntegers(op->getOperand(0));
     if (isa<tosa::ConcatOp>(op))
       return ofAll(op->getOperands());
     if (isa<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp, tosa::ReverseOp, tosa::TileOp,
             tosa::PadOp, tosa::MaxPool2dOp, tosa::AvgPool2dOp, tosa::ResizeOp>(op))
       return of(op->getOperand(0));
+    return std::nullopt;
+  }
+
+  // Of an input that the model takes with 8 bits.
+  static std::optional<ChannelRange> ofIntegers(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto main = argument ? cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
+    auto type =
+        main ? main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), typeAttribute) : nullptr;
+    if (type && type.getValue() == name(DType::U8))
+      return ChannelRange{0, 255};
+    if (type && type.getValue() == name(DType::I8))
+      return ChannelRange{-128, 127};
     return std::nullopt;
   }
 
@@ -90,7 +107,7 @@ private:
       return std::nullopt;
     std::optional<ChannelRange> sum = isConvolution(op)            ? ofConvolution(op)
                                       : isBinary(op)               ? ofBinary(op)
-                                      : isGlobalAverage(op)        ? of(op->getOperand(0))
+                                      : isa<tosa::AvgPool2dOp>(op) ? of(op->getOperand(0))
                                       : isa<tosa::ReduceSumOp>(op) ? ofSums(op, anchor)
                                                                    : std::nullopt;
     if (!sum)

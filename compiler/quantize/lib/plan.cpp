@@ -173,7 +173,7 @@ private:
     std::optional<Parameters> common;
     for (Operation *user : value.getUsers()) {
       std::optional<Parameters> own = givenParameters(user);
-      if (!own && isa<tosa::ReshapeOp, tosa::TransposeOp>(user))
+      if (!own && isa<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp, tosa::ReverseOp>(user))
         own = givenBehind(user->getResult(0));
       if (!own || (common && !(*common == *own)))
         return std::nullopt;
@@ -200,7 +200,8 @@ private:
     }
     if (!isFloat(op->getResult(0)) && !plan_.pointwise.root(op->getResult(0)))
       throw unsupported(op);
-    if (hasConstantWeights(op) || isa<tosa::MatMulOp, tosa::ReduceSumOp>(op) || isGlobalAverage(op))
+    if (hasConstantWeights(op) || isa<tosa::MatMulOp, tosa::ReduceSumOp>(op) ||
+        isGlobalAverage(op) || isStoredAverage(op))
       return addAnchor(op);
     if (!plan_.isSummedSquare(op) && plan_.pointwise.visit(op))
       return;
@@ -210,6 +211,15 @@ private:
       plan_.ranged.push_back(op->getResult(0));
     else if (!movesData(op))
       throw unsupported(op);
+  }
+
+  // An average over windows that the model stores by itself: its sums are rounded once, as those of
+  // images are. Without pads each window has as many elements.
+  static bool isStoredAverage(Operation *op) {
+    auto pool = dyn_cast<tosa::AvgPool2dOp>(op);
+    const auto read = pool ? givenParameters(pool.getInput()) : std::nullopt;
+    return read && read->bits == 8 && op->hasOneUse() && givenParameters(*op->user_begin()) &&
+           llvm::all_of(pool.getPad(), [](int64_t pad) { return pad == 0; });
   }
 
   static bool isBorder(Operation *op) {

@@ -271,12 +271,13 @@ void GraphImporter::importNode(const Node &node, int64_t opset) {
 
 void GraphImporter::importPlain(const Node &node, int64_t opset, const SourceLocation &location) {
   const std::optional<Quantization> carried = carriedBy(node);
-  std::map<std::string, Operand> quantized; // which the node reads as integers
-  if (!carried && node.op != "DequantizeLinear" && node.op != "Cast")
+  std::map<std::string, Operand> quantized; // which the node reads in another form
+  if (node.op != "DequantizeLinear" && node.op != "Cast")
     for (const std::string &input : node.inputs)
       if (auto value = values_.find(input); value != values_.end() && value->second.quantization)
         if (quantized.emplace(input, value->second).second)
-          value->second = asIntegers(value->second);
+          value->second =
+              carried ? Operand{nullptr, value->second.value} : asIntegers(value->second);
   importOperator(node, opset, location);
   for (auto &[name, operand] : quantized)
     values_[name] = operand;
