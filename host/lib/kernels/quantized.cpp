@@ -153,6 +153,13 @@ void qlinearLeakyRelu(Call &call) {
                call.input(0).dtype);
 }
 
+void qlinearSoftmax(Call &call) {
+  auto attributes = call.node().attributes;
+  attributes.erase("opset");
+  setQuantized(call, apply(call, "Softmax", {dequantized(call, 0)}, attributes), 3,
+               call.input(0).dtype);
+}
+
 // A pool, of whose input the channels may be the last dimension.
 void pool(Call &call, const char *op) {
   auto attributes = call.node().attributes;
@@ -274,7 +281,8 @@ KernelTable quantizedKernels() {
           {"QLinearLeakyRelu", qlinearLeakyRelu, domain},
           {"QLinearMatMul", qlinearMatMul},
           {"QLinearMul", qlinearMul, domain},
-          {"QLinearSigmoid", qlinearSigmoid, domain}};
+          {"QLinearSigmoid", qlinearSigmoid, domain},
+          {"QLinearSoftmax", qlinearSoftmax, domain}};
 }
 
 } // namespace tilewright::host

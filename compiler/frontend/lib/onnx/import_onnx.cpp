@@ -249,7 +249,7 @@ Operand GraphImporter::asIntegers(const Operand &operand) {
 void GraphImporter::importNode(const Node &node, int64_t opset) {
   SourceLocation location{path_, 0, 0, node.describe()};
   tosa_.at(layerLocation(context_, node.name, node.op), location);
-  if (!hasQuantizedForm(node))
+  if (!hasQuantizedForm(node.op, node.domain))
     return importPlain(node, opset, location);
   if (foldOnHost(node, opset, location))
     return;

@@ -51,7 +51,7 @@ std::pair<double, double> rangeOf(DType type) {
 mlir::Value stored(NodeImporter &node, mlir::Value value, const Quantization &given) {
   const std::optional<quantization::Parameters> storage = storageOf(given);
   if (!storage)
-    node.refuse(fmt::format("numbers quantized to {} are not supported", name(given.type)));
+    node.refuse("tensors are quantized to integers of 4, 8 and 16 bits alone");
   const auto [least, most] = rangeOf(given.type);
   const auto zero = static_cast<double>(given.zeroPoint);
   mlir::Value clamped = node.tosa().clamp(value, static_cast<float>((least - zero) * given.scale),

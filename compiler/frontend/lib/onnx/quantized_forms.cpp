@@ -179,7 +179,7 @@ struct Row {
   void (*build)(Form &);
 };
 
-const Row *rowOf(const Node &node) {
+const Row *rowOf(const std::string &op, const std::string &domain) {
   static constexpr const char *microsoft = "com.microsoft";
   // clang-format off: one row an operator
   static const Row rows[] = {
@@ -202,19 +202,21 @@ const Row *rowOf(const Node &node) {
   };
   // clang-format on
   for (const Row &row : rows)
-    if (node.op == row.op && node.domain == row.domain)
+    if (op == row.op && domain == row.domain)
       return &row;
   return nullptr;
 }
 
 } // namespace
 
-bool hasQuantizedForm(const Node &node) { return rowOf(node) != nullptr && !node.outputs.empty(); }
+bool hasQuantizedForm(const std::string &op, const std::string &domain) {
+  return rowOf(op, domain) != nullptr;
+}
 
 QuantizedForm quantizedFormOf(const Node &node, int64_t opset, const SourceLocation &location,
                               const Lookup &constant) {
   Form form(node, opset, location, constant);
-  rowOf(node)->build(form);
+  rowOf(node.op, node.domain)->build(form);
   return form.take();
 }
 

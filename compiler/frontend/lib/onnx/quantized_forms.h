@@ -17,7 +17,7 @@ struct QuantizedForm {
   bool yieldsSums = false; // integers of 32 bits, which the reals stand for as they are
 };
 
-bool hasQuantizedForm(const onnx::Node &node);
+bool hasQuantizedForm(const std::string &op, const std::string &domain);
 // Of such a node. `constant` gives what is known of a value at import, or null. Throws UserError.
 QuantizedForm
 quantizedFormOf(const onnx::Node &node, int64_t opset, const SourceLocation &location,
