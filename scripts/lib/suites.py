@@ -75,6 +75,7 @@ SUITES = [
     Suite("limits", "descriptions of sizes at, under and over their limits, a sample of 1,000: refused for the limit, or engines agree",
           (PYTHON, "tests/descriptions/run", "--limits", "1000", "--sample", "20", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
     Suite("onnx", "the importer against onnxruntime, operator by operator", (PYTHON, "tests/onnx/run")),
+    Suite("quantized", "models that are quantized already, against onnxruntime's simulation", (PYTHON, "tests/quantized/run")),
     Suite("onnx-nodes", "a quarter of ONNX's node tests on the host, through compile and run",
           (PYTHON, "tests/onnx_nodes/run", "--sample", "4", "--seed", "{seed}", "--jobs", "{jobs}")),
     Suite("onnx-nodes-accelerator", "a tenth of ONNX's node tests wholly on the accelerator, quantized",

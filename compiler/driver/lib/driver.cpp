@@ -38,6 +38,10 @@ bool isFloat(mlir::ModuleOp module) {
     for (mlir::Type type :
          llvm::concat<const mlir::Type>(function.getArgumentTypes(), function.getResultTypes()))
       found |= llvm::isa<mlir::FloatType>(llvm::cast<mlir::ShapedType>(type).getElementType());
+    // What a model quantizes inside it may take and give as integers.
+    function.walk([&](mlir::tosa::ClampOp clamp) {
+      found |= llvm::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(clamp.getOutput()));
+    });
   });
   return found;
 }
@@ -180,8 +184,6 @@ private:
       if (quantization.precision == Precision::Automatic) // of which random samples tell nothing
         quantization.precision = Precision::Standard;
       data = randomCalibration(*module_, randomSamples, options_.seed);
-      result_.warnings.push_back(
-          "no --calibration given: ranges come from seeded random samples, expect poor accuracy");
     } else {
       data = readCalibration(options_.calibration);
     }
@@ -189,6 +191,7 @@ private:
       return quantize(*module_, data, quantization, &result_.quantization, options_.times,
                       &standard_);
     });
+    warnOfRanges();
     if (standard_) {
       standardContext_ = makeContext();
       loadModelDialects(*standardContext_);
@@ -196,6 +199,23 @@ private:
     }
     leaveConstants();
     phases_.ended("quantize", *module_);
+  }
+
+  // Of ranges that nobody gave.
+  void warnOfRanges() {
+    const QuantizationReport &report = result_.quantization;
+    if (report.isGiven && report.open.empty() && !options_.quantizerOption.empty())
+      result_.warnings.push_back(fmt::format("{} has no effect: the model is quantized already",
+                                             options_.quantizerOption));
+    if (samples_ || !options_.calibration.empty() || (report.isGiven && report.open.empty()))
+      return;
+    result_.warnings.push_back(
+        report.isGiven
+            ? fmt::format("no --calibration given: the model leaves the range of {} open; it comes "
+                          "from seeded random samples, expect poor accuracy",
+                          report.open)
+            : "no --calibration given: ranges come from seeded random samples, expect poor "
+              "accuracy");
   }
 
   // A context keeps every constant that it ever had: weights before they were folded, and all float

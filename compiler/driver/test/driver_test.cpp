@@ -76,6 +76,23 @@ TEST(Driver, IntegersAreNotQuantizedAgain) {
             std::vector<std::string>{"--precision has no effect: the model is integer already"});
 }
 
+// A model that says of all tensors how they are stored.
+static const char *const storedSum =
+    "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "  %q = tosa.clamp %x {min_val = -1.0 : f32, max_val = 1.0 : f32, tilewright.scale = 0.0078125 "
+    ": f64, tilewright.zero_point = 0 : i64, tilewright.bits = 8 : i64} : (tensor<4xf32>) -> "
+    "tensor<4xf32>\n"
+    "  %s = tosa.add %q, %q : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n"
+    "  return %s : tensor<4xf32>\n}\n";
+
+TEST(Driver, AModelThatIsQuantizedNeedsNoCalibration) {
+  CompileOptions options = optionsFor(storedSum);
+  EXPECT_EQ(compile(options).warnings, std::vector<std::string>{});
+  options.quantizerOption = "--precision";
+  EXPECT_EQ(compile(options).warnings,
+            std::vector<std::string>{"--precision has no effect: the model is quantized already"});
+}
+
 // Printing a stage and going on from there gives the bytes that the whole pipeline gives.
 static void expectSameFromEveryStage(const char *text) {
   CompileOptions direct = optionsFor(text);

@@ -2,6 +2,7 @@
 #include "model_builder.h"
 
 #include "tilewright/compiler/frontend/frontend.h"
+#include "tilewright/compiler/tosa/given_parameters.h"
 #include "tilewright/compiler/tosa/layer_location.h"
 #include "tilewright/compiler/tosa/model_operators.h"
 
@@ -256,6 +257,52 @@ TEST_F(ImportOnnx, ResizesByTosaWhereItCan) {
   builder.attribute("coordinate_transformation_mode", "asymmetric");
   builder.attribute("nearest_mode", "floor").output("y");
   EXPECT_EQ(all<tosa::ResizeOp>(import(builder)).size(), 1u);
+}
+
+// x to y by way of uint8, and of what `between` makes of it.
+ModelBuilder quantized(const std::string &between = "") {
+  ModelBuilder builder = ModelBuilder(13).input("x", {1, 4}).output("y").floats("s", {}, 0.5f);
+  builder.node("QuantizeLinear", {"x", "s"}, {"q"}, "store");
+  if (!between.empty())
+    builder.node(between, {"q"}, {"r"});
+  return builder.node("DequantizeLinear", {between.empty() ? "q" : "r", "s"}, {"y"}, "read");
+}
+
+TEST_F(ImportOnnx, WhatIsQuantizedIsClampedToItsIntegers) {
+  mlir::func::FuncOp main = import(quantized());
+  auto clamps = all<tosa::ClampOp>(main);
+  ASSERT_EQ(clamps.size(), 1u);
+  EXPECT_EQ(llvm::cast<mlir::FloatAttr>(clamps[0].getMaxVal()).getValueAsDouble(), 127.5);
+  EXPECT_EQ(givenParameters(clamps[0].getOperation()), (quantization::Parameters{0.5, -128, 8}));
+  EXPECT_EQ(main.getBody().front().getTerminator()->getOperand(0), clamps[0].getOutput());
+}
+
+TEST_F(ImportOnnx, MovedIntegersStandForTheSameReals) {
+  mlir::func::FuncOp main = import(quantized("Flatten"));
+  EXPECT_EQ(all<tosa::CastOp>(main).size(), 0u);
+  EXPECT_EQ(all<tosa::ClampOp>(main).size(), 1u);
+}
+
+TEST_F(ImportOnnx, IntegersThatAreComputedWithAreMade) {
+  mlir::func::FuncOp main =
+      import(quantized().node("Cast", {"q"}, {"i"}).attribute("to", int64_t{6}).output("i"));
+  EXPECT_EQ(all<tosa::CastOp>(main).size(), 1u);
+}
+
+TEST_F(ImportOnnx, AScaleOfItsOwnReadsOtherReals) {
+  ModelBuilder builder = ModelBuilder(13).input("x", {1, 4}).output("y").floats("s", {}, 0.5f);
+  builder.floats("t", {}, 0.25f).node("QuantizeLinear", {"x", "s"}, {"q"});
+  mlir::func::FuncOp main = import(builder.node("DequantizeLinear", {"q", "t"}, {"y"}));
+  auto clamps = all<tosa::ClampOp>(main);
+  ASSERT_EQ(clamps.size(), 2u);
+  EXPECT_EQ(givenParameters(clamps[1].getOperation()), (quantization::Parameters{0.25, -128, 8}));
+}
+
+TEST_F(ImportOnnx, DynamicRangesAreLeftOpen) {
+  ModelBuilder builder = ModelBuilder(13).input("x", {1, 4}).output("y");
+  builder.node("DynamicQuantizeLinear", {"x"}, {"q", "s", "z"});
+  mlir::func::FuncOp main = import(builder.node("DequantizeLinear", {"q", "s", "z"}, {"y"}));
+  EXPECT_EQ(main.getBody().front().getTerminator()->getOperand(0), main.getArgument(0));
 }
 
 } // namespace

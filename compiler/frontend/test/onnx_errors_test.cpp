@@ -332,6 +332,66 @@ TEST(OnnxErrors, RejectsAConstantOfAnotherShape) {
             "cannot have");
 }
 
+TEST(OnnxErrors, RejectsSeveralScalesOfATensor) {
+  ModelBuilder builder = image().floats("s", {3}, 0.5f).node("QuantizeLinear", {"x", "s"}, {"y"});
+  EXPECT_EQ(diagnosticOf(builder.bytes()),
+            "m.onnx: node 'it' (QuantizeLinear): error: a tensor that is not known at import is "
+            "quantized with several scales");
+}
+
+TEST(OnnxErrors, RejectsAScaleOfZero) {
+  ModelBuilder builder = image().floats("s", {}, 0).node("QuantizeLinear", {"x", "s"}, {"y"});
+  EXPECT_EQ(diagnosticOf(builder.bytes()),
+            "m.onnx: node 'it' (QuantizeLinear): error: a scale of 0 is not possible");
+}
+
+TEST(OnnxErrors, RejectsZeroPointsThatAreMoreThanScales) {
+  ModelBuilder builder = image().floats("s", {}, 1).node("QuantizeLinear", {"x", "s", "z"}, {"y"});
+  Proto &zero = *builder.graph().add_initializer();
+  zero.set_name("z");
+  zero.set_data_type(Proto::UINT8);
+  zero.add_dims(2);
+  zero.set_raw_data(std::string(2, '\0'));
+  EXPECT_EQ(diagnosticOf(builder.bytes()),
+            "m.onnx: node 'it' (QuantizeLinear): error: its scale and its zero point should have "
+            "one shape");
+}
+
+TEST(OnnxErrors, RejectsTensorsOfNarrowFloats) {
+  ModelBuilder builder = ModelBuilder(19).input("x", {4}).output("y").floats("s", {});
+  builder.node("QuantizeLinear", {"x", "s", "z"}, {"y"});
+  Proto &zero = *builder.graph().add_initializer();
+  zero.set_name("z");
+  zero.set_data_type(17); // float8_e4m3fn
+  zero.set_raw_data(std::string(1, '\0'));
+  EXPECT_EQ(diagnosticOf(builder.bytes()),
+            "m.onnx: node 'it' (QuantizeLinear): error: tensors are quantized to integers of 4, 8 "
+            "and 16 bits alone");
+}
+
+// A node of com.microsoft, and the version that the model imports of it.
+ModelBuilder contributed(const std::string &op, const std::vector<std::string> &inputs) {
+  ModelBuilder builder = image().floats("s", {}).node(op, inputs, {"y"});
+  builder.graph().mutable_node(0)->set_domain("com.microsoft");
+  auto &set = *builder.model.add_opset_import();
+  set.set_domain("com.microsoft");
+  set.set_version(1);
+  return builder;
+}
+
+TEST(OnnxErrors, RejectsChannelsInTheLastDimension) {
+  EXPECT_EQ(diagnosticOf(contributed("QLinearGlobalAveragePool", {"x", "s", "", "s", ""})
+                             .attribute("channels_last", int64_t{1})
+                             .bytes()),
+            "m.onnx: node 'it' (QLinearGlobalAveragePool): error: channels in the last dimension "
+            "are not supported");
+}
+
+TEST(OnnxErrors, RejectsPackedWeightsThatDependOnTheData) {
+  EXPECT_EQ(diagnosticOf(contributed("MatMulNBits", {"x", "x", "s"}).bytes()),
+            "m.onnx: node 'it' (MatMulNBits): error: its weights depend on the data");
+}
+
 TEST(OnnxErrors, ManyConstantsTogetherAreLimited) {
   ModelBuilder builder = image().ints("s", {1 << 20});
   for (int i = 0; i < 70; ++i) { // 4 MiB each

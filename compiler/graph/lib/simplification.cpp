@@ -2,6 +2,7 @@
 #include "dims.h"
 #include "patterns.h"
 #include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/given_parameters.h"
 #include "tilewright/compiler/tosa/layer_location.h"
 
 #include <cmath>
@@ -101,13 +102,22 @@ LogicalResult mergeClamp(tosa::ClampOp op, PatternRewriter &rewriter) {
   std::optional<Bounds> bounds = floatBounds(inner);
   if (!bounds)
     return failure();
+  // What the model stores in between is rounded there.
+  const auto between = givenParameters(inner.getOperation());
+  const auto own = givenParameters(op.getOperation());
+  if (between && own == between)
+    return forward(rewriter, op, inner.getOutput());
+  if (between)
+    return failure();
   auto clamped = [&](float x) { return std::min(std::max(x, outer->low), outer->high); };
   auto location = fusedLocation(inner.getLoc(), op.getLoc());
-  mlir::Value merged =
+  auto merged =
       tosa::ClampOp::create(rewriter, location, op.getType(), inner.getInput(),
                             rewriter.getF32FloatAttr(clamped(bounds->low)),
                             rewriter.getF32FloatAttr(clamped(bounds->high)), op.getNanModeAttr());
-  rewriter.replaceOp(op, merged);
+  if (own)
+    setGivenParameters(merged, *own);
+  rewriter.replaceOp(op, merged.getOutput());
   return success();
 }
 

@@ -153,6 +153,21 @@ func.func @clamps(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// What a model stores in between stays; the same again is dropped, and what stands before is merged.
+// CHECK-LABEL: @stored
+// CHECK: %[[A:.*]] = tosa.clamp %{{.*}} {max_val = 6.000000e+00 : f32, min_val = 0.000000e+00 : f32, tilewright.bits = 8 : i64, tilewright.scale = 5.000000e-01 : f64, tilewright.zero_point = 0 : i64}
+// CHECK-NEXT: %[[B:.*]] = tosa.clamp %[[A]] {max_val = 3.000000e+00 : f32, min_val = 0.000000e+00 : f32}
+// CHECK-NEXT: return %[[B]]
+func.func @stored(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tosa.clamp %x {min_val = 0.0 : f32, max_val = 6.0 : f32} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = tosa.clamp %0 {min_val = -64.0 : f32, max_val = 63.5 : f32, tilewright.scale = 0.5 : f64, tilewright.zero_point = 0 : i64, tilewright.bits = 8 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = tosa.clamp %1 {min_val = -64.0 : f32, max_val = 63.5 : f32, tilewright.scale = 0.5 : f64, tilewright.zero_point = 0 : i64, tilewright.bits = 8 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = tosa.clamp %2 {min_val = 0.0 : f32, max_val = 3.0 : f32} : (tensor<4xf32>) -> tensor<4xf32>
+  return %3 : tensor<4xf32>
+}
+
+// -----
+
 // An image flattened channel by channel is not transposed: the matrix is.
 // CHECK-LABEL: @flatten
 // CHECK-SAME: (%[[X:.*]]: tensor<3x1x2x2xf32>)

@@ -89,15 +89,19 @@ private:
         plan_.plain.contains(op))
       return;
     Value result = op->getResult(0);
+    if (auto anchor = plan_.anchors.find(op); anchor != plan_.anchors.end())
+      result = anchor->second.result;
     if (!isFloat(result)) // a boolean, as 0 or 1
       map_[result] = {1, 0, 8};
+    else if (auto given = plan_.given.find(result); given != plan_.given.end())
+      map_[result] = given->second;
     else if (plan_.border.contains(op))
       map_[result] = borderParameters(op);
     else if (auto softmax = plan_.softmaxes.find(op); softmax != plan_.softmaxes.end()) {
       map_[result] =
           softmax->second.isWide ? Parameters{1.0 / (1 << 15), 0, 16} : asymmetric8(0, 1);
-    } else if (auto anchor = plan_.anchors.find(op); anchor != plan_.anchors.end()) {
-      map_[anchor->second.result] = anchorParameters(anchor->second.result);
+    } else if (plan_.anchors.contains(op)) {
+      map_[result] = anchorParameters(result);
     } else if (auto table = plan_.tables.find(op); table != plan_.tables.end()) {
       map_[result] = table->second.power ? Parameters{1, 0, 32}
                      : table->second.isClamp
@@ -163,6 +167,8 @@ private:
   }
 
   Parameters ownParameters(Value value) {
+    if (auto given = plan_.given.find(value); given != plan_.given.end())
+      return given->second;
     const Histogram &histogram = statistics_.histograms.find(value)->second;
     if (plan_.outputs.contains(value) && !narrow_.contains(value))
       return symmetric(headroom * std::max(-histogram.low, histogram.high), 16);
@@ -209,7 +215,8 @@ private:
   void shareWithOperands(Operation *concat) {
     Parameters &own = map_[concat->getResult(0)];
     for (Value operand : concat->getOperands())
-      if (shared_.contains(operand) && losesLittle(own, map_.lookup(operand)))
+      if (shared_.contains(operand) && !plan_.given.contains(concat->getResult(0)) &&
+          losesLittle(own, map_.lookup(operand)))
         own = map_.lookup(operand);
     const Parameters parameters = own;
     for (Value moved : concat->getOperands()) {
@@ -218,6 +225,8 @@ private:
       bool isOnlyUser = llvm::all_of(operand.getUsers(), [&](Operation *user) {
         return user == concat || (follows(user) && rootOf(user->getResult(0), concat) == operand);
       });
+      if (plan_.given.contains(operand))
+        continue;
       bool isOwn = llvm::is_contained(plan_.ranged, operand) &&
                    map_.lookup(operand).bits >= parameters.bits &&
                    (isOnlyUser || !isa_and_nonnull<tosa::ConcatOp>(op));

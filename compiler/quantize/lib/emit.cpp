@@ -225,6 +225,8 @@ private:
     if (isBinary(op))
       return combineElements(integer, op, anchor);
     Value x = op->getOperand(0);
+    if (auto pool = dyn_cast<tosa::AvgPool2dOp>(op); pool && !isGlobalAverage(op))
+      return averageWindows(integer, operand(integer, x), pool);
     if (isa<tosa::AvgPool2dOp>(op))
       return averageImage(integer, operand(integer, x), x, statistics_);
     const int64_t axis = cast<tosa::ReduceSumOp>(op).getAxis();

@@ -21,10 +21,13 @@ static bool hasNoPad(tosa::MaxPool2dOp pool) {
 
 Equalization findEqualizable(const Plan &plan) {
   Equalization found;
+  if (plan.keepsWeights) // scaled ones are no multiples of the model's steps
+    return found;
   for (auto &[op, anchor] : plan.anchors) {
     Value result = anchor.result;
     if ((!isConvolution(op) && !isa<tosa::MulOp>(op)) || !result.hasOneUse() ||
-        plan.sums.contains(result) || plan.outputs.contains(result) || plan.wide.contains(result))
+        plan.sums.contains(result) || plan.outputs.contains(result) || plan.wide.contains(result) ||
+        plan.given.contains(result))
       continue;
     Operation *consumer = *result.user_begin();
     bool scales = anchor.low == 0 || (anchor.low == -HUGE_VAL && anchor.high == HUGE_VAL);
@@ -35,7 +38,8 @@ Equalization findEqualizable(const Plan &plan) {
   // The same of tables that are rounded with a scale for each channel.
   for (auto &[op, table] : plan.tables) {
     Value result = op->getResult(0);
-    if (!plan.hasWideTables(table.root) || !result.hasOneUse() || plan.wide.contains(result))
+    if (!plan.hasWideTables(table.root) || !result.hasOneUse() || plan.wide.contains(result) ||
+        plan.given.contains(result))
       continue;
     Operation *consumer = *result.user_begin();
     if (auto pool = dyn_cast<tosa::MaxPool2dOp>(consumer);

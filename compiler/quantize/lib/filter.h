@@ -21,7 +21,8 @@ struct Filter {
   std::vector<double> covered;    // of each tap: the share of its products that lie on the image
   // Of the scaled inputs, [K, K], or [C, K, K] of a depthwise one; or empty (moments.h).
   std::vector<double> inputMoments;
-  int64_t momentPixels = 0; // of the result, that the moments are of
+  int64_t momentPixels = 0;  // of the result, that the moments are of
+  bool keepsWeights = false; // where they are multiples of a step (weight_grid.h)
 
   size_t outputs() const { return bias.size(); }
   size_t perOutput() const { return weights.size() / outputs(); }

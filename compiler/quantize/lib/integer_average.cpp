@@ -13,7 +13,7 @@ namespace tilewright::quantization {
 
 // How many windows an image is averaged in, down and across: at least `leastWindows` of them where
 // its size allows.
-static std::pair<int64_t, int64_t> averageWindows(int64_t height, int64_t width) {
+static std::pair<int64_t, int64_t> windowsOf(int64_t height, int64_t width) {
   constexpr int64_t leastWindows = 12; // for scratchpads to hold a window
   std::pair<int64_t, int64_t> best = {height, width};
   for (int64_t rows = 1; rows <= height; ++rows)
@@ -24,9 +24,29 @@ static std::pair<int64_t, int64_t> averageWindows(int64_t height, int64_t width)
   return best;
 }
 
+// Of each channel by itself: a depthwise convolution with weights of 1.
+static Value sumWindows(IntegerBuilder &integer, const Quantized &x, ArrayRef<int64_t> kernel,
+                        ArrayRef<int64_t> stride, ArrayRef<int64_t> result) {
+  OpBuilder &builder = integer.builder();
+  const int64_t channels = result[3], count = kernel[0] * kernel[1] * channels;
+  return tosa::DepthwiseConv2DOp::create(
+      builder, integer.location(), integer.type(result, 32), x.value,
+      integer.constant({kernel[0], kernel[1], channels, 1}, 8, std::vector<int64_t>(count, 1)),
+      integer.constant({channels}, 32, std::vector<int64_t>(channels, 0)),
+      integer.constant({1}, 8, {x.parameters.zeroPoint}), integer.constant({1}, 8, {0}),
+      builder.getDenseI64ArrayAttr({0, 0, 0, 0}), builder.getDenseI64ArrayAttr(stride),
+      builder.getDenseI64ArrayAttr({1, 1}), TypeAttr::get(builder.getI32Type()));
+}
+
+Accumulator averageWindows(IntegerBuilder &integer, const Quantized &x, tosa::AvgPool2dOp pool) {
+  const double elements = double(pool.getKernel()[0] * pool.getKernel()[1]);
+  Value sum = sumWindows(integer, x, pool.getKernel(), pool.getStride(),
+                         tensorType(pool.getOutput()).getShape());
+  return {sum, {x.parameters.scale / elements}, {x.parameters.magnitude() * elements}};
+}
+
 Accumulator averageImage(IntegerBuilder &integer, Quantized x, Value real,
                          const Statistics &statistics) {
-  OpBuilder &builder = integer.builder();
   std::vector<double> channels = statistics.channelFactors.lookup(real);
   if (x.parameters.bits > 8) {
     channels = channelFactors(statistics.observed.ranges.find(real)->second, 1);
@@ -34,20 +54,13 @@ Accumulator averageImage(IntegerBuilder &integer, Quantized x, Value real,
                  narrowedParameters(statistics, real, channels, Precision::Extended));
   }
   ArrayRef<int64_t> shape = tensorType(x.value).getShape();
-  auto [rows, columns] = averageWindows(shape[1], shape[2]);
+  auto [rows, columns] = windowsOf(shape[1], shape[2]);
   Value sum;
   if (rows == shape[1] && columns == shape[2]) {
     sum = integer.widen(x.value, x.parameters);
   } else {
-    int64_t kernel[] = {shape[1] / rows, shape[2] / columns};
-    int64_t count = kernel[0] * kernel[1] * shape[3];
-    sum = tosa::DepthwiseConv2DOp::create(
-        builder, integer.location(), integer.type({shape[0], rows, columns, shape[3]}, 32), x.value,
-        integer.constant({kernel[0], kernel[1], shape[3], 1}, 8, std::vector<int64_t>(count, 1)),
-        integer.constant({shape[3]}, 32, std::vector<int64_t>(shape[3], 0)),
-        integer.constant({1}, 8, {x.parameters.zeroPoint}), integer.constant({1}, 8, {0}),
-        builder.getDenseI64ArrayAttr({0, 0, 0, 0}), builder.getDenseI64ArrayAttr(kernel),
-        builder.getDenseI64ArrayAttr({1, 1}), TypeAttr::get(builder.getI32Type()));
+    const int64_t kernel[] = {shape[1] / rows, shape[2] / columns};
+    sum = sumWindows(integer, x, kernel, kernel, {shape[0], rows, columns, shape[3]});
   }
   if (rows > 1)
     sum = integer.reduce<tosa::ReduceSumOp>(sum, 1);

@@ -5,6 +5,8 @@
 #include "statistics.h"
 #include "tilewright/compiler/tosa/integer_builder.h"
 
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
 namespace tilewright::quantization {
 
 // The average over an image varies less than its pixels, so it wants a scale of its own, which
@@ -13,5 +15,9 @@ namespace tilewright::quantization {
 // `x`: `real`, [N, H, W, C], as integers.
 Accumulator averageImage(IntegerBuilder &integer, Quantized x, mlir::Value real,
                          const Statistics &statistics);
+
+// Of `x`, [N, H, W, C], 8 bits, over the windows of `pool`, which has no pads.
+Accumulator averageWindows(IntegerBuilder &integer, const Quantized &x,
+                           mlir::tosa::AvgPool2dOp pool);
 
 } // namespace tilewright::quantization

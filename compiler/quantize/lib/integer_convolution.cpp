@@ -21,7 +21,7 @@ static Accumulator sumsOf(IntegerBuilder &integer, Operation *op, const Quantize
   state.addOperands({x.value, integer.constant(weightShape, weights.weights),
                      integer.constant({static_cast<int64_t>(outputs)}, 32, weights.bias),
                      integer.constant({1}, 8, {x.parameters.zeroPoint}),
-                     integer.constant({1}, 8, {0})});
+                     integer.constant({1}, 8, {weights.zeroPoint})});
   state.addTypes(integer.type(shape, 32));
   state.addAttributes(attributes);
   state.attributes.set("acc_type", TypeAttr::get(integer.builder().getI32Type()));
@@ -31,7 +31,8 @@ static Accumulator sumsOf(IntegerBuilder &integer, Operation *op, const Quantize
   for (size_t c = 0; c < outputs; ++c) {
     int64_t sum = 0; // of |weights|
     for (size_t k = 0; k < perOutput; ++k)
-      sum += std::abs(int(weights.weights[isDepthwise ? k * outputs + c : c * perOutput + k]));
+      sum += std::abs(weights.weights[isDepthwise ? k * outputs + c : c * perOutput + k] -
+                      weights.zeroPoint);
     magnitudes.push_back(std::fabs(double(weights.bias[c])) +
                          double(sum) * x.parameters.magnitude());
   }

@@ -72,7 +72,7 @@ IntegerFilter IntegerFilters::filterFor(Operation *op, Value result, const Param
     // A byte each of three parts is written and read, or of two parts and four of sums.
     ArrayRef<int64_t> weights = tensorType(op->getOperand(1)).getShape();
     const int64_t apart = 2 * weights.back() + 8 * weights.front(), stacked = 6 * weights.back();
-    found.isStacked = isPointwise(op) && stacked <= apart;
+    found.isStacked = isPointwise(op) && stacked <= apart && !plan_.keepsWeights;
   }
   found.filter = filterOf(op, result, found.factors);
   if (found.isStacked) {
@@ -92,6 +92,7 @@ Filter IntegerFilters::filterOf(Operation *op, Value result,
   filter.weights = *ConstantFloats::of(op->getOperand(1));
   filter.inputMeans = statistics_.observed.means.find(op->getOperand(0))->second;
   filter.covered = coveredTaps(op);
+  filter.keepsWeights = plan_.keepsWeights;
   filter.inputMoments = momentsOf(op, filter, inputFactors);
   filter.momentPixels = statistics_.observed.moments.find(op)->second.pixels;
   filter.inputFactors = inputFactors;

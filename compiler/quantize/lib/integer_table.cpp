@@ -44,10 +44,14 @@ static Value tableOfBytes(IntegerBuilder &integer, const Quantized &root,
                           const std::function<double(double)> &function,
                           const Parameters &parameters, ArrayRef<int64_t> shape) {
   std::vector<int64_t> entries;
+  bool isIdentity = true;
   for (int64_t q = root.parameters.least(); q <= root.parameters.greatest(); ++q) {
     double y = function(root.parameters.real(q));
     entries.push_back(parameters.quantize(std::isnan(y) ? 0 : y));
+    isIdentity &= entries.back() == q;
   }
+  if (isIdentity)
+    return makeReshape(integer.builder(), integer.location(), root.value, shape);
   Value values = integer.constant({static_cast<int64_t>(entries.size())}, 8, entries);
   return tosa::TableOp::create(integer.builder(), integer.location(),
                                integer.type(shape, parameters.bits), root.value, values);

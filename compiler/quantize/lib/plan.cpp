@@ -3,6 +3,7 @@
 #include "graph_queries.h"
 #include "tilewright/compiler/tosa/constant_floats.h"
 #include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/given_parameters.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
@@ -126,6 +127,7 @@ public:
       visit(&op);
     for (Operation &op : main_.getBody().front().without_terminator())
       planTable(&op);
+    findGiven();
     for (auto &[op, softmax] : plan_.softmaxes) {
       traceProduct(op, softmax);
       softmax.isWide = takesWide(op->getResult(0));
@@ -149,6 +151,37 @@ public:
   }
 
 private:
+  // What the model says of a value, or of what it is moved to.
+  void findGiven() {
+    plan_.keepsWeights = hasGivenWeights(cast<ModuleOp>(main_->getParentOp()));
+    main_.walk([&](tosa::ClampOp clamp) {
+      if (const auto parameters = givenParameters(clamp.getOperation()))
+        plan_.given[clamp.getOutput()] = *parameters;
+    });
+    auto take = [&](Value value) {
+      if (const auto parameters = givenBehind(value); parameters && !plan_.given.contains(value))
+        plan_.given[value] = *parameters;
+    };
+    for (Value value : plan_.ranged)
+      take(value);
+    for (auto &[op, softmax] : plan_.softmaxes)
+      take(op->getResult(0));
+  }
+
+  // The parameters that all readers of `value` store it with; none where one reads it as it is.
+  static std::optional<Parameters> givenBehind(Value value) {
+    std::optional<Parameters> common;
+    for (Operation *user : value.getUsers()) {
+      std::optional<Parameters> own = givenParameters(user);
+      if (!own && isa<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp, tosa::ReverseOp>(user))
+        own = givenBehind(user->getResult(0));
+      if (!own || (common && !(*common == *own)))
+        return std::nullopt;
+      common = own;
+    }
+    return common;
+  }
+
   void visit(Operation *op) {
     if (op->hasTrait<OpTrait::ConstantLike>() || plan_.folded.contains(op) ||
         plan_.softmaxes.contains(op))
@@ -167,7 +200,8 @@ private:
     }
     if (!isFloat(op->getResult(0)) && !plan_.pointwise.root(op->getResult(0)))
       throw unsupported(op);
-    if (hasConstantWeights(op) || isa<tosa::MatMulOp, tosa::ReduceSumOp>(op) || isGlobalAverage(op))
+    if (hasConstantWeights(op) || isa<tosa::MatMulOp, tosa::ReduceSumOp>(op) ||
+        isGlobalAverage(op) || isStoredAverage(op))
       return addAnchor(op);
     if (!plan_.isSummedSquare(op) && plan_.pointwise.visit(op))
       return;
@@ -177,6 +211,15 @@ private:
       plan_.ranged.push_back(op->getResult(0));
     else if (!movesData(op))
       throw unsupported(op);
+  }
+
+  // An average over windows that the model stores by itself: its sums are rounded once, as those of
+  // images are. Without pads each window has as many elements.
+  static bool isStoredAverage(Operation *op) {
+    auto pool = dyn_cast<tosa::AvgPool2dOp>(op);
+    const auto read = pool ? givenParameters(pool.getInput()) : std::nullopt;
+    return read && read->bits == 8 && op->hasOneUse() && givenParameters(*op->user_begin()) &&
+           llvm::all_of(pool.getPad(), [](int64_t pad) { return pad == 0; });
   }
 
   static bool isBorder(Operation *op) {
@@ -200,6 +243,8 @@ private:
         break;
       anchor.result = follower->getResult(0);
       plan_.folded.insert(follower);
+      if (givenParameters(follower))
+        break;
     }
     plan_.ranged.push_back(anchor.result);
     plan_.anchors[op] = anchor;
@@ -402,8 +447,8 @@ private:
       // What products alone read takes 8 bits at once.
       const bool isNarrow = precision_ == Precision::Mixed &&
                             (isReadNarrow(anchor.result) || isBehindConvolution(op));
-      if (!isClamped && isOwnSum && !anchor.result.use_empty() && !isNarrow &&
-          !plan_.outputs.contains(anchor.result) &&
+      if (!isClamped && isOwnSum && !plan_.given.contains(anchor.result) &&
+          !anchor.result.use_empty() && !isNarrow && !plan_.outputs.contains(anchor.result) &&
           takesSum(anchor.result, before, before.lookup(op), way))
         plan_.sums.insert(way.begin(), way.end());
       if (isLogits(anchor.result))
@@ -502,7 +547,7 @@ private:
                  plan_.pointwise.root(user->getResult(0)) == anchor.result &&
                  (table == plan_.tables.end() || !table->second.isClamp);
         });
-    if (isConvolution(op) && !isClamped && isRoot)
+    if (isConvolution(op) && !isClamped && isRoot && !plan_.given.contains(anchor.result))
       plan_.roots.insert(anchor.result);
   }
 
@@ -532,13 +577,14 @@ private:
     if (!result.hasOneUse())
       return;
     // Of parts with one scale, 8 bits that the largest one fills may leave none to the smallest.
-    if (auto concat = result.getDefiningOp<tosa::ConcatOp>()) {
+    if (auto concat = result.getDefiningOp<tosa::ConcatOp>();
+        concat && !plan_.given.contains(result)) {
       plan_.outputs.insert(way.begin(), way.end());
       for (Value part : concat.getInput1())
         traceOutput(part);
       return;
     }
-    if (!isAnchorResult(result))
+    if (!isAnchorResult(result) || plan_.given.contains(result))
       return;
     for (auto &[op, anchor] : plan_.anchors)
       if (anchor.result == result && (anchor.low > -HUGE_VAL || anchor.high < HUGE_VAL))
@@ -555,6 +601,8 @@ private:
   }
 
   bool mayBeWide(Value value) {
+    if (plan_.given.contains(value))
+      return false;
     // A table of 8 bits yields 8 bits.
     auto table = plan_.tables.find(value.getDefiningOp());
     bool isWideTable = table != plan_.tables.end() && plan_.hasWideTables(table->second.root);

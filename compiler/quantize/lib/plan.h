@@ -16,6 +16,7 @@
 #include "softmax_match.h"
 
 #include "tilewright/compiler/quantize/quantize_options.h"
+#include "tilewright/compiler/tosa/quantization_parameters.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -63,6 +64,9 @@ struct Plan {
   llvm::DenseSet<mlir::Value> tailed;
   Precision precision = Precision::Standard;
   PointwiseAnalysis pointwise;
+  // Of values that the model stores as integers of its own choice.
+  llvm::DenseMap<mlir::Value, Parameters> given;
+  bool keepsWeights = false; // those that are multiples of a step, as the model chose it
 
   // The anchor of which `value` is the result; null: none.
   mlir::Operation *anchorOf(mlir::Value value) const;

@@ -2,6 +2,7 @@
 
 #include "graph_queries.h"
 #include "tilewright/compiler/tosa/constants.h"
+#include "tilewright/compiler/tosa/given_parameters.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -100,14 +101,28 @@ double evaluate(Value value, Value root, double x, llvm::DenseMap<Value, double>
     return found->second;
   Operation *op = value.getDefiningOp();
   std::vector<double> operands;
-  for (Value operand : dataOperands(op))
-    operands.push_back(evaluate(operand, root, x, known));
+  for (Value operand : dataOperands(op)) {
+    const double exact = evaluate(operand, root, x, known);
+    const std::optional<Parameters> stored =
+        operand == root ? std::nullopt : givenParameters(operand);
+    operands.push_back(stored ? stored->real(stored->quantize(exact)) : exact);
+  }
   double result = evaluatorOf(op)(op, operands);
   known[value] = result;
   return result;
 }
 
 } // namespace
+
+// Functions of it begin there: it begins no sequence, or a table of what the sequence is of, which
+// has more than 8 bits, would interpolate between rounded numbers.
+bool PointwiseAnalysis::isRounded(Value value) const {
+  const Value root = roots_.lookup(value);
+  if (!root || !givenParameters(value))
+    return !root;
+  const std::optional<Parameters> stored = givenParameters(root);
+  return !stored || stored->bits != 8;
+}
 
 bool PointwiseAnalysis::visit(Operation *op) {
   if (op->getNumResults() != 1 || !evaluatorOf(op))
@@ -116,7 +131,7 @@ bool PointwiseAnalysis::visit(Operation *op) {
   for (Value operand : dataOperands(op)) {
     if (splatFloat(operand))
       continue;
-    Value candidate = roots_.contains(operand) ? roots_.lookup(operand) : operand;
+    Value candidate = isRounded(operand) ? operand : roots_.lookup(operand);
     bool sameShape =
         isFloat(candidate) && tensorType(candidate).getShape() == tensorType(result).getShape();
     if (!sameShape || candidate.getDefiningOp<tosa::ConstOp>() || (common && common != candidate))

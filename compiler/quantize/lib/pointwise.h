@@ -1,5 +1,6 @@
 // Sequences of element-wise operators on one tensor and scalar constants (hard-swish, sigmoid,
-// leaky ReLU, ...): functions of one variable, which become one table.
+// leaky ReLU, ...): functions of one variable, which become one table. What a quantized model
+// stores on the way is rounded in between.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -38,6 +39,8 @@ public:
   std::optional<Power> power(mlir::Value value, mlir::Value root) const;
 
 private:
+  bool isRounded(mlir::Value value) const;
+
   llvm::DenseMap<mlir::Value, mlir::Value> roots_;
 };
 

@@ -6,6 +6,7 @@
 #include "equalize.h"
 #include "fake_quantization.h"
 #include "graph_queries.h"
+#include "known_ranges.h"
 #include "plan.h"
 #include "prepare.h"
 #include "sqnr.h"
@@ -34,7 +35,17 @@ public:
     prepare(main());
     Plan plan = makePlan(main(), Precision::Standard);
     std::vector<Value> watched = watchedValues(plan), deciding;
-    if (options.precision == Precision::Automatic)
+    isGiven_ = !plan.given.empty();
+    if (isGiven_ && options_.precision == Precision::Automatic) // the model says its own
+      options_.precision = Precision::Standard;
+    const KnownRanges known = knownRanges(plan, watched);
+    open_ = known.unknown;
+    if (!open_) {
+      observed_ = observationsOf(watched, known.ranges);
+      options_.method = Calibration::MinMax;
+      return;
+    }
+    if (options_.precision == Precision::Automatic)
       deciding = decidingValues(main(), plan);
     std::vector<Value> shown = watched;
     llvm::append_range(shown, deciding);
@@ -42,11 +53,21 @@ public:
     ended("float-code");
     llvm::DenseSet<Value> counted;
     for (Precision each : precisionsWith(
-             options.precision == Precision::Automatic ? Precision::Standard : options.precision))
-      counted.insert_range(countedValues(makePlan(main(), each), options, samples_.size()));
+             options_.precision == Precision::Automatic ? Precision::Standard : options_.precision))
+      counted.insert_range(countedIn(makePlan(main(), each)));
     kept_ = tensorsToKeep(watched, counted, samples_.size());
     observed_ = observe(*executable_, samples_, plan, watched, deciding.size(), kept_, threads_);
     ended("calibration");
+  }
+
+  bool choosesPrecision() const { return options_.precision == Precision::Automatic; }
+  Precision precision() const { return options_.precision; }
+  // Whether the model says how some of its tensors are stored, and the operator, if there is one,
+  // whose result it leaves to the samples.
+  bool isGiven() const { return isGiven_; }
+  std::string open() const {
+    Operation *op = open_ ? open_.getDefiningOp() : nullptr;
+    return op ? sourceLocationOf(op).subject : open_ ? "an input" : "";
   }
 
   struct Form {
@@ -132,10 +153,9 @@ private:
     if (loudest.empty() || !takesFewProducts(loudest))
       return std::nullopt;
     const Plan plan = makePlan(main(), Precision::Standard, loudest);
-    const StatisticsWanted wanted{plan.precision, findEqualizable(plan),
-                                  countedValues(plan, options_, samples_.size())};
+    const StatisticsWanted wanted{plan.precision, findEqualizable(plan), countedIn(plan)};
     exactStatistics_ = std::make_unique<Statistics>(std::move(
-        statisticsOf(observed_, *executable_, samples_, wanted, kept_, threads_).front()));
+        statisticsOf(observed_, executable_.get(), samples_, wanted, kept_, threads_).front()));
     Form form = formOf(plan, *exactStatistics_);
     choice.withExactOperands = fakeQuantized(fakeQuantization, form);
     choice.exactOperands = loudest.size();
@@ -169,6 +189,11 @@ private:
     return weights >= leastWeights * wide;
   }
 
+  // Of which values it takes counts; of none where no samples are run.
+  llvm::DenseSet<Value> countedIn(const Plan &plan) const {
+    return open_ ? countedValues(plan, options_, samples_.size()) : llvm::DenseSet<Value>();
+  }
+
   // Of which the statistics are made together.
   std::vector<Precision> precisionsWith(Precision precision) const {
     // Its statistics cost little beside these, and much by themselves.
@@ -184,11 +209,10 @@ private:
     std::vector<StatisticsWanted> wanted;
     for (Precision each : precisions) {
       const Plan plan = makePlan(main(), each);
-      wanted.push_back(
-          {plan.precision, findEqualizable(plan), countedValues(plan, options_, samples_.size())});
+      wanted.push_back({plan.precision, findEqualizable(plan), countedIn(plan)});
     }
     std::vector<Statistics> made =
-        statisticsOf(observed_, *executable_, samples_, wanted, kept_, threads_);
+        statisticsOf(observed_, executable_.get(), samples_, wanted, kept_, threads_);
     kept_ = KeptTensors(); // another precision is rare, and its integers want the memory
     for (auto [each, statistics] : llvm::zip(precisions, made))
       statistics_.emplace(each, std::move(statistics));
@@ -208,7 +232,9 @@ private:
 
   func::FuncOp main() const { return mainOf(*real_); }
 
-  const QuantizeOptions &options_;
+  QuantizeOptions options_;
+  bool isGiven_ = false;
+  Value open_;
   unsigned threads_;
   PhaseTimes *times_;
   Samples samples_;
@@ -229,13 +255,15 @@ OwningOpRef<ModuleOp> quantize(ModuleOp module, const CalibrationData &data,
   Quantizer quantizer(module, data, options, times);
   std::optional<PrecisionChoice> choice;
   std::optional<Quantizer::Form> other;
-  Quantizer::Form form = options.precision == Precision::Automatic
-                             ? quantizer.chooseForm(choice, other)
-                             : quantizer.formOf(options.precision);
+  Quantizer::Form form = quantizer.choosesPrecision() ? quantizer.chooseForm(choice, other)
+                                                      : quantizer.formOf(quantizer.precision());
   if (standard && other)
     *standard = std::move(other->integer.module);
-  if (report)
+  if (report) {
     report->choice = choice;
+    report->isGiven = quantizer.isGiven();
+    report->open = quantizer.open();
+  }
   if (report && options.layerReport)
     report->layers = quantizer.layersOf(form);
   return std::move(form.integer.module);

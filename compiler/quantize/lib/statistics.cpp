@@ -345,6 +345,22 @@ Observations observe(const FloatExecutable &executable, const Samples &samples, 
   return observed;
 }
 
+Observations observationsOf(const std::vector<Value> &watched,
+                            const llvm::DenseMap<Value, ChannelRange> &given) {
+  Observations observed;
+  observed.watched = watched;
+  for (Value value : watched) {
+    ArrayRef<int64_t> shape = tensorType(value).getShape();
+    const auto channels = static_cast<size_t>(shape.empty() ? 1 : shape.back());
+    observed.ranges[value].assign(channels, given.lookup(value));
+    observed.means[value].assign(channels, 0);
+    for (Operation *user : value.getUsers())
+      if (isConvolution(user))
+        observed.moments[user] = {};
+  }
+  return observed;
+}
+
 std::vector<double> factorsOf(const Observations &observed, Value value, double strength) {
   constexpr int64_t fewest = 128; // values of a channel
   const std::vector<ChannelRange> &ranges = observed.ranges.find(value)->second;
@@ -388,7 +404,7 @@ static std::vector<ScaledHistogram> emptyHistograms(const StatisticsWanted &want
 }
 
 std::vector<Statistics> statisticsOf(const Observations &observed,
-                                     const FloatExecutable &executable, const Samples &samples,
+                                     const FloatExecutable *executable, const Samples &samples,
                                      llvm::ArrayRef<StatisticsWanted> wanted,
                                      const KeptTensors &kept, unsigned threads) {
   std::vector<Statistics> made;
@@ -405,7 +421,7 @@ std::vector<Statistics> statisticsOf(const Observations &observed,
     if (!counted[i].all.empty() && !llvm::is_contained(kept.numbers, i))
       others.push_back(i);
   if (!others.empty())
-    counted = accumulate(*executable.showing(others), samples, counted, threads,
+    counted = accumulate(*executable->showing(others), samples, counted, threads,
                          [](size_t, size_t, const Tensor &) {});
   parallelFor(threads, kept.numbers.size(), [&](unsigned, size_t i) {
     for (const std::vector<Tensor> &sample : kept.tensors)

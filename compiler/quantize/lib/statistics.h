@@ -51,6 +51,11 @@ Observations observe(const FloatExecutable &executable, const Samples &samples, 
                      const std::vector<mlir::Value> &watched, size_t further, KeptTensors &kept,
                      unsigned threads);
 
+// The same where the model says all that samples would: `given` has the range of each value that is
+// watched.
+Observations observationsOf(const std::vector<mlir::Value> &watched,
+                            const llvm::DenseMap<mlir::Value, ChannelRange> &given);
+
 // What one plan makes of observations.
 struct Statistics {
   explicit Statistics(const Observations &observed) : observed(observed) {}
@@ -69,9 +74,10 @@ struct StatisticsWanted {
   llvm::DenseSet<mlir::Value> counted;
 };
 // Of several plans, one each: a second run on every sample serves all of them, and makes what is
-// counted and was not kept. The result refers to `observed`.
+// counted and was not kept; `executable` may be null where there is nothing of that. The result
+// refers to `observed`.
 std::vector<Statistics> statisticsOf(const Observations &observed,
-                                     const FloatExecutable &executable, const Samples &samples,
+                                     const FloatExecutable *executable, const Samples &samples,
                                      llvm::ArrayRef<StatisticsWanted> wanted,
                                      const KeptTensors &kept, unsigned threads);
 

@@ -1,6 +1,7 @@
 #include "weights.h"
 
 #include "rounding.h"
+#include "weight_grid.h"
 
 #include <algorithm>
 #include <cmath>
@@ -44,7 +45,38 @@ private:
 
 } // namespace
 
+// The model's own integers.
+static std::optional<QuantizedWeights> keptWeights(const Filter &filter, double inputScale) {
+  const std::optional<WeightGrid> grid = weightGridOf(filter);
+  if (!grid)
+    return std::nullopt;
+  QuantizedWeights result;
+  result.zeroPoint = grid->zeroPoint;
+  result.weights.resize(filter.weights.size());
+  std::vector<double> row;
+  for (size_t c = 0; c < filter.outputs(); ++c) {
+    filter.scaledWeights(c, row);
+    double step = grid->steps[c];
+    if (step == 0) // of a channel of zeros: for the sake of its bias
+      step = std::fabs(filter.bias[c]) / (inputScale * greatestBias);
+    if (step == 0)
+      step = 1 / inputScale;
+    result.scales.push_back(step * inputScale);
+    const double bias = std::nearbyint(filter.bias[c] / result.scales[c]);
+    if (std::fabs(bias) > greatestBias)
+      return std::nullopt;
+    result.bias.push_back(static_cast<int64_t>(bias));
+    for (size_t k = 0; k < row.size(); ++k)
+      result.weights[filter.place(c, k)] =
+          static_cast<int8_t>(std::nearbyint(row[k] / step) + double(grid->zeroPoint));
+  }
+  return result;
+}
+
 QuantizedWeights quantizeWeights(const Filter &filter, double inputScale) {
+  if (filter.keepsWeights)
+    if (std::optional<QuantizedWeights> kept = keptWeights(filter, inputScale))
+      return std::move(*kept);
   QuantizedWeights result;
   result.weights.resize(filter.weights.size());
   Rounder round(filter);
@@ -87,7 +119,7 @@ void RealWeights::set(const Filter &filter, const QuantizedWeights &quantized, d
   double levels[most - least + 1];
   for (size_t c = 0; c < filter.outputs(); ++c) {
     for (int q = least; q <= most; ++q)
-      levels[q - least] = double(q) * quantized.scales[c] / inputScale;
+      levels[q - least] = double(q - quantized.zeroPoint) * quantized.scales[c] / inputScale;
     double factor = filter.outputFactors.empty() ? 1 : filter.outputFactors[c];
     for (size_t k = 0; k < filter.perOutput(); ++k) {
       size_t at = filter.place(c, k);

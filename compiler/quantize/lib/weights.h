@@ -1,4 +1,4 @@
-// Symmetric 8-bit weights, a scale for each output channel.
+// 8-bit weights, a scale for each output channel; symmetric but where the model has a zero point.
 #pragma once
 
 #include "filter.h"
@@ -14,6 +14,7 @@ struct QuantizedWeights {
   std::vector<int8_t> weights; // in the order of the real ones
   std::vector<int64_t> bias;   // one a channel, at the accumulator's scale
   std::vector<double> scales;  // of the accumulator: input scale times the channel's weight scale
+  int64_t zeroPoint = 0;       // of all weights
 };
 
 // The bias makes up for what rounding the weights does to the mean of the output. By second moments

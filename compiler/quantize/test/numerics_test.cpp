@@ -122,6 +122,39 @@ TEST(Weights, ADeadChannelStillHasItsBias) {
   }
 }
 
+TEST(Weights, TheModelsOwnStayWhatTheyAre) {
+  std::vector<float> real = {0.3f * 5, 0.3f * -3, 0.3f * 127, 0.7f * 100, 0.7f * 9, 0.7f * -37};
+  std::vector<double> means = {2, 100, 3};
+  Filter filter = filterOf(real, {0.5, 0}, means);
+  filter.keepsWeights = true;
+  QuantizedWeights weights = quantizeWeights(filter, 0.1);
+  EXPECT_EQ(weights.weights, (std::vector<int8_t>{5, -3, 127, 100, 9, -37}));
+  EXPECT_EQ(weights.bias[0], std::lround(0.5 / weights.scales[0])); // nothing to make up for
+}
+
+TEST(Weights, ThoseOfFewBitsTakeFinerSteps) {
+  std::vector<float> real = {0.5f, -1.5f, 1};
+  Filter filter = filterOf(real, {0.01}, {0, 0, 0});
+  filter.keepsWeights = true;
+  EXPECT_EQ(quantizeWeights(filter, 1).weights, (std::vector<int8_t>{42, -126, 84}));
+}
+
+TEST(Weights, AZeroPointBringsTheModelsOwnIntoEightBits) {
+  std::vector<float> real = {0.1f * -200, 0.1f * 55, 0.1f, 0.1f * -73, 0, 0.1f * 20};
+  Filter filter = filterOf(real, {0, 0}, {0, 0, 0});
+  filter.keepsWeights = true;
+  QuantizedWeights weights = quantizeWeights(filter, 1);
+  EXPECT_EQ(weights.zeroPoint, 72);
+  EXPECT_EQ(weights.weights, (std::vector<int8_t>{-128, 127, 73, -1, 72, 92}));
+}
+
+TEST(Weights, ThoseThatHaveNoStepAreRounded) {
+  std::vector<float> real = {1, 0.123f, 0.377f, 0.713f, 0.559f};
+  Filter filter = filterOf(real, {0}, {0, 0, 0, 0, 0});
+  filter.keepsWeights = true;
+  EXPECT_EQ(quantizeWeights(filter, 1).weights, (std::vector<int8_t>{127, 16, 48, 91, 71}));
+}
+
 TEST(Weights, DepthwiseOutputsStandSideBySide) {
   std::vector<float> rows = {1, -0.25, 100, 25}, columns = {1, 100, -0.25, 25};
   Filter filter = filterOf(columns, {0, 0}, {0, 0});

@@ -2,6 +2,7 @@
 // are computed as doubles, which hold all their sums.
 #include "lanes.h"
 #include "scales.h"
+#include "tilewright/host/n_bit_weights.h"
 
 namespace tilewright::host {
 
@@ -152,6 +153,13 @@ void qlinearLeakyRelu(Call &call) {
                call.input(0).dtype);
 }
 
+void qlinearSoftmax(Call &call) {
+  auto attributes = call.node().attributes;
+  attributes.erase("opset");
+  setQuantized(call, apply(call, "Softmax", {dequantized(call, 0)}, attributes), 3,
+               call.input(0).dtype);
+}
+
 // A pool, of whose input the channels may be the last dimension.
 void pool(Call &call, const char *op) {
   auto attributes = call.node().attributes;
@@ -206,14 +214,26 @@ void qgemm(Call &call) {
     call.set(castTensor(*sums, DType::F32));
 }
 
+// A product with weights [N, blocks, bytes], of which each block has a scale and a zero point.
+void matMulNBits(Call &call) {
+  Tensor weights = nBitWeights(call);
+  const DType type = call.input(0).dtype;
+  ConstantTensor result =
+      apply(call, "MatMul", {widened(call.shared(0), DType::F32), shared(std::move(weights))});
+  if (call.has(5))
+    result = apply(call, "Add", {result, widened(call.shared(5), DType::F32)});
+  call.set(castTensor(*result, type));
+}
+
+} // namespace
+
 // Number `index` of a row of numbers of `bits` bits, the first one in the lowest.
-int64_t bitsAt(const uint8_t *row, int64_t index, int64_t bits) {
+static int64_t bitsAt(const uint8_t *row, int64_t index, int64_t bits) {
   const int64_t each = 8 / bits;
   return row[index / each] >> index % each * bits & ((1 << bits) - 1);
 }
 
-// A product with weights [N, blocks, bytes], of which each block has a scale and a zero point.
-void matMulNBits(Call &call) {
+Tensor nBitWeights(const Call &call) {
   const int64_t bits = call.integer("bits", 4), block = call.integer("block_size", 0);
   const int64_t rows = call.integer("K", 0), columns = call.integer("N", 0);
   if ((bits != 2 && bits != 4 && bits != 8) || block < 1 || block > (1 << 20) ||
@@ -244,15 +264,8 @@ void matMulNBits(Call &call) {
             static_cast<float>(static_cast<double>(bitsAt(row, k - b * block, bits)) - zero) *
             scale;
     }
-  const DType type = call.input(0).dtype;
-  ConstantTensor result =
-      apply(call, "MatMul", {widened(call.shared(0), DType::F32), shared(std::move(weights))});
-  if (call.has(5))
-    result = apply(call, "Add", {result, widened(call.shared(5), DType::F32)});
-  call.set(castTensor(*result, type));
+  return weights;
 }
-
-} // namespace
 
 KernelTable quantizedKernels() {
   const char *domain = "com.microsoft";
@@ -268,7 +281,8 @@ KernelTable quantizedKernels() {
           {"QLinearLeakyRelu", qlinearLeakyRelu, domain},
           {"QLinearMatMul", qlinearMatMul},
           {"QLinearMul", qlinearMul, domain},
-          {"QLinearSigmoid", qlinearSigmoid, domain}};
+          {"QLinearSigmoid", qlinearSigmoid, domain},
+          {"QLinearSoftmax", qlinearSoftmax, domain}};
 }
 
 } // namespace tilewright::host

@@ -53,6 +53,12 @@ static void castTo(NodeImporter &node, DType target) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value value = node.value(0);
   const DType source = node.type(0);
+  if (node.operand(0).quantization) {
+    value = integersOf(tosa, node.operand(0));
+    if (isFloat(target))
+      return node.setResult(value, DType::F32);
+    value = tosa.castToInteger(value);
+  }
   if (isFloat(target))
     return node.setResult(isFloat(source) ? value : tosa.castToFloat(value), DType::F32);
   if (target == DType::Bool)

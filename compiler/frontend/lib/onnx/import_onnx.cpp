@@ -5,6 +5,8 @@
 #include "tilewright/compiler/tosa/tensor_attributes.h"
 
 #include "operators.h"
+#include "quantized_forms.h"
+#include "tilewright/compiler/tosa/given_parameters.h"
 #include "tilewright/host/execution.h"
 #include "tilewright/host/kernels.h"
 #include "tilewright/onnx/bind_constants.h"
@@ -51,7 +53,11 @@ private:
   void checkDeclared(const Shape &declared, const Shape &shape, const std::string &subject) const;
   void checkDeclaredValues(const Model &model, const Node &node) const;
   bool foldOnHost(const Node &node, int64_t opset, const SourceLocation &location);
+  std::optional<Quantization> carriedBy(const Node &node) const;
+  Operand asIntegers(const Operand &operand);
   void importNode(const Node &node, int64_t opset);
+  void importPlain(const Node &node, int64_t opset, const SourceLocation &location);
+  void importOperator(const Node &node, int64_t opset, const SourceLocation &location);
   mlir::Value output(const GraphValue &declared);
   void addArgument(mlir::Block *body, const GraphValue &value);
   void surveyNode(const Model &model, const Node &node, mlir::Block *body, NodePlace &place);
@@ -63,6 +69,7 @@ private:
   FloatBuilder tosa_;
   ValueMap values_;
   int64_t foldedBytes_ = 0;
+  bool hasGivenWeights_ = false; // constants that the model has as integers
 };
 
 // A shape as a model declares it, "?x3x?x?".
@@ -211,9 +218,81 @@ bool GraphImporter::foldOnHost(const Node &node, int64_t opset, const SourceLoca
   return true;
 }
 
+// Whether it only moves or chooses elements of its first input, whatever they stand for.
+bool movesElements(const Node &node) {
+  static const std::set<std::string> moving = {
+      "Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "Identity",  "MaxPool",  "Reshape",
+      "Slice",  "SpaceToDepth", "Split",  "Squeeze", "Tile",   "Transpose", "Unsqueeze"};
+  return node.domain.empty() && moving.count(node.op) > 0;
+}
+
+// Of quantized elements that a node moves, what they stand for; nothing where it does something
+// else.
+std::optional<Quantization> GraphImporter::carriedBy(const Node &node) const {
+  std::optional<Quantization> common;
+  for (size_t i = 0; i < node.inputs.size() && movesElements(node); ++i) {
+    auto value = values_.find(node.inputs[i]);
+    if (value == values_.end() || (i > 0 && node.op != "Concat"))
+      continue;
+    if (!value->second.quantization || (common && !(common == value->second.quantization)))
+      return std::nullopt;
+    common = value->second.quantization;
+  }
+  return common;
+}
+
+// An operand whose integers are to be read as such.
+Operand GraphImporter::asIntegers(const Operand &operand) {
+  return {nullptr, tosa_.castToInteger(integersOf(tosa_, operand)), operand.type};
+}
+
 void GraphImporter::importNode(const Node &node, int64_t opset) {
   SourceLocation location{path_, 0, 0, node.describe()};
   tosa_.at(layerLocation(context_, node.name, node.op), location);
+  if (!hasQuantizedForm(node.op, node.domain))
+    return importPlain(node, opset, location);
+  if (foldOnHost(node, opset, location))
+    return;
+  QuantizedForm form =
+      quantizedFormOf(node, opset, location, [&](const std::string &name) -> ConstantTensor {
+        auto value = values_.find(name);
+        return value == values_.end() ? nullptr : value->second.constant;
+      });
+  for (auto &[name, tensor] : form.constants)
+    values_[name] = {tensor, {}};
+  for (const Node &each : form.nodes)
+    importPlain(each, opset, location);
+  if (form.yieldsSums) {
+    Operand &sums = values_.at(node.outputs[0]);
+    sums.type = DType::I32;
+    sums.quantization = Quantization{1, 0, DType::I32};
+  }
+}
+
+void GraphImporter::importPlain(const Node &node, int64_t opset, const SourceLocation &location) {
+  const std::optional<Quantization> carried = carriedBy(node);
+  std::map<std::string, Operand> quantized; // which the node reads in another form
+  if (node.op != "DequantizeLinear" && node.op != "Cast")
+    for (const std::string &input : node.inputs)
+      if (auto value = values_.find(input); value != values_.end() && value->second.quantization)
+        if (quantized.emplace(input, value->second).second)
+          value->second =
+              carried ? Operand{nullptr, value->second.value} : asIntegers(value->second);
+  importOperator(node, opset, location);
+  for (auto &[name, operand] : quantized)
+    values_[name] = operand;
+  if (node.op == "DequantizeLinear")
+    if (auto result = values_.find(node.outputs[0]); result != values_.end())
+      hasGivenWeights_ |= result->second.constant && result->second.constant->elements() > 1;
+  for (const std::string &output : node.outputs)
+    if (auto result = values_.find(output); carried && result != values_.end()) {
+      result->second.type = carried->type;
+      result->second.quantization = carried;
+    }
+}
+
+void GraphImporter::importOperator(const Node &node, int64_t opset,
+                                   const SourceLocation &location) {
   const Operator *op = node.domain.empty() ? findOperator(node.op) : nullptr;
   if (!op && foldOnHost(node, opset, location))
     return;
@@ -301,7 +380,9 @@ mlir::Value GraphImporter::output(const GraphValue &declared) {
     operand.type = operand.constant->dtype;
   }
   if (declared.shape)
-    checkDeclared(*declared.shape, sizesOf(operand.value), subject);
+    checkDeclared(*declared.shape, operand.shape(), subject);
+  if (operand.quantization)
+    return asIntegers(operand).value;
   return operand.value;
 }
 
@@ -360,6 +441,8 @@ mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
       function.setResultAttr(i, typeAttribute, builder_.getStringAttr(name(type)));
   }
 
+  if (hasGivenWeights_)
+    setGivenWeights(*module);
   setModelOperators(*module, operatorsOf(model, needed, values_));
 
   // What the user can get wrong is checked above; a module that does not verify is a mistake of

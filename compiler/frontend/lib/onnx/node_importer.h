@@ -13,15 +13,30 @@ namespace tilewright::onnx_import {
 using namespace onnx;
 using namespace host;
 
+// Integers of the model whose reals, (integer - zeroPoint) * scale, the graph computes with.
+struct Quantization {
+  double scale = 1;
+  int64_t zeroPoint = 0;
+  DType type = DType::U8;
+
+  bool operator==(const Quantization &other) const {
+    return scale == other.scale && zeroPoint == other.zeroPoint && type == other.type;
+  }
+};
+
 // A value of the model: known at import (of any type), or an SSA value: floats of any width are
 // float32 there, integers i32 and booleans i1.
 struct Operand {
   ConstantTensor constant;
   mlir::Value value;
-  DType type = DType::F32; // of `value`, in the model
+  DType type = DType::F32;                       // of `value`, in the model
+  std::optional<Quantization> quantization = {}; // `value` has the reals that it stands for
 
   Shape shape() const { return constant ? constant->shape : sizesOf(value); }
 };
+
+// As reals that are whole, of an operand that is quantized.
+mlir::Value integersOf(FloatBuilder &tosa, const Operand &operand);
 
 using ValueMap = std::unordered_map<std::string, Operand>;
 

@@ -2,6 +2,7 @@
 
 #include "../looks_like_text.h"
 #include "operators.h"
+#include "quantized_forms.h"
 #include "tilewright/compiler/frontend/model_formats.h"
 #include "tilewright/host/kernels.h"
 #include "tilewright/onnx/schema.h"
@@ -33,18 +34,19 @@ std::string operatorTable() {
   std::string table = "| operator | operator sets | accelerator | host |\n|---|---|---|---|\n";
   for (const std::string &name : schemaNames()) {
     const Operator *op = findOperator(name);
-    const bool onHost = host::findKernel(name);
+    const bool onHost = host::findKernel(name), hasForm = hasQuantizedForm(name, "");
     if (!op && !onHost)
       continue;
     table += fmt::format("| {} | {} | {} | {} |\n", name, operatorSets(schemasOf(name)),
-                         !op         ? ""
-                         : op->build ? "yes"
-                                     : "of known values",
+                         hasForm || (op && op->build) ? "yes"
+                         : op                         ? "of known values"
+                                                      : "",
                          onHost ? "yes" : "");
   }
   for (const host::Kernel &kernel : host::allKernels())
     if (*kernel.domain)
-      table += fmt::format("| {}.{} | all | {} | yes |\n", kernel.domain, kernel.op, "");
+      table += fmt::format("| {}.{} | all | {} | yes |\n", kernel.domain, kernel.op,
+                           hasQuantizedForm(kernel.op, kernel.domain) ? "yes" : "");
   return table;
 }
 

@@ -10,8 +10,8 @@ static const std::map<std::string, Operator> &operators() {
     std::map<std::string, Operator> byName;
     for (auto table :
          {activationOperators, arithmeticOperators, attentionOperators, comparisonOperators,
-          constantOperators, convolutionOperators, depthToSpaceOperators, dequantizeOperators,
-          indexOperators, matmulOperators, normalizationOperators, poolOperators,
+          constantOperators, convolutionOperators, depthToSpaceOperators, indexOperators,
+          matmulOperators, normalizationOperators, poolOperators, quantizationOperators,
           reductionOperators, resizeOperators, shapeOperators, sliceOperators, unaryOperators})
       for (const Operator &op : table())
         byName.emplace(op.name, op);

@@ -46,6 +46,8 @@ struct PrecisionChoice {
 struct QuantizationReport {
   std::optional<PrecisionChoice> choice; // of Precision::Automatic, if there was something to go by
   std::vector<LayerSqnr> layers;         // in program order; empty unless asked for
+  bool isGiven = false;                  // the model says how tensors of it are stored
+  std::string open; // the first operator whose range samples tell; empty: the model tells them all
 };
 
 } // namespace tilewright

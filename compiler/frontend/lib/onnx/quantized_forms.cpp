@@ -1,0 +1,223 @@
+#include "quantized_forms.h"
+
+#include "tilewright/host/elements.h"
+#include "tilewright/host/n_bit_weights.h"
+#include "tilewright/onnx/node_view.h"
+
+#include <fmt/format.h>
+
+namespace tilewright::onnx_import {
+
+using namespace onnx;
+
+namespace {
+
+using Attributes = std::map<std::string, Attribute>;
+using Lookup = std::function<ConstantTensor(const std::string &)>;
+
+class Form : public NodeView {
+public:
+  Form(const Node &node, int64_t opset, const SourceLocation &location, const Lookup &constant)
+      : NodeView(node, opset, location), constant_(constant) {}
+
+  // --- Values: their names.
+
+  std::string input(size_t index) const { return has(index) ? node().inputs[index] : ""; }
+  std::string add(const std::string &op, std::vector<std::string> inputs,
+                  Attributes attributes = {}) {
+    const std::string result = next();
+    form_.nodes.push_back(
+        {node().name, op, "", std::move(inputs), {result}, std::move(attributes)});
+    return result;
+  }
+  std::string scalar(DType type, double value) {
+    Tensor tensor = makeTensor(type, {});
+    if (host::isFloat(type))
+      host::setFloat(tensor, 0, value);
+    else
+      host::setInteger(tensor, 0, static_cast<int64_t>(value));
+    return constant(std::move(tensor));
+  }
+  std::string constant(Tensor tensor) {
+    const std::string result = next();
+    form_.constants[result] = std::make_shared<const Tensor>(std::move(tensor));
+    return result;
+  }
+  // Inputs `first`, its scale and its zero point; scales of several lie along `axis`.
+  std::string real(size_t first, int64_t axis = 0) {
+    return real(input(first), input(first + 1), input(first + 2), axis);
+  }
+  std::string real(const std::string &value, const std::string &scale, const std::string &zero,
+                   int64_t axis) {
+    std::vector<std::string> inputs = {value, scale};
+    if (!zero.empty())
+      inputs.push_back(zero);
+    return add("DequantizeLinear", inputs, {{"axis", axis}});
+  }
+  // Sums of products of inputs with scales `a` and `b`, as reals.
+  std::string sums(size_t index, size_t a, size_t b) {
+    return real(input(index), add("Mul", {input(a), input(b)}), "", 0);
+  }
+
+  // --- Results
+
+  // With the scale and the zero point of these inputs; without, as it is.
+  void result(const std::string &value, size_t scale) {
+    if (has(scale)) {
+      std::vector<std::string> inputs = {value, input(scale)};
+      if (has(scale + 1))
+        inputs.push_back(input(scale + 1));
+      add("QuantizeLinear", inputs);
+    }
+    form_.nodes.back().outputs = node().outputs;
+  }
+  void resultSums() {
+    form_.yieldsSums = true;
+    form_.nodes.back().outputs = node().outputs;
+  }
+
+  Attributes attributesBut(const std::string &name) const {
+    Attributes attributes = node().attributes;
+    attributes.erase(name);
+    return attributes;
+  }
+  ConstantTensor known(size_t index) const {
+    return has(index) ? constant_(node().inputs[index]) : nullptr;
+  }
+
+  QuantizedForm take() { return std::move(form_); }
+
+private:
+  // No name of a model's own begins like this: inputs are named in the model.
+  std::string next() {
+    return fmt::format("{}\1{}", node().outputs[0], form_.nodes.size() + form_.constants.size());
+  }
+
+  const Lookup &constant_;
+  QuantizedForm form_;
+};
+
+void convolution(Form &form) {
+  std::vector<std::string> inputs = {form.real(0), form.real(3)};
+  if (form.has(8))
+    inputs.push_back(form.sums(8, 1, 4));
+  form.result(form.add("Conv", inputs, form.node().attributes), 6);
+}
+
+void matMul(Form &form) {
+  constexpr int64_t columns = -1;
+  form.result(form.add("MatMul", {form.real(0), form.real(3, columns)}), 6);
+}
+
+void gemm(Form &form) {
+  std::vector<std::string> inputs = {form.real(0),
+                                     form.real(3, form.flag("transB", false) ? 0 : 1)};
+  Attributes attributes = form.node().attributes;
+  if (form.has(6)) {
+    inputs.push_back(form.sums(6, 1, 4));
+    attributes["beta"] = form.number("alpha", 1); // the product's factor is the addend's, too
+  }
+  form.result(form.add("Gemm", inputs, attributes), 7);
+}
+
+template <typename Op> void binary(Form &form, Op op) {
+  form.result(form.add(op, {form.real(0), form.real(3)}), 6);
+}
+
+void unary(Form &form, const char *op, const char *without = "") {
+  if (form.integer("channels_last", 0) != 0)
+    form.refuse("channels in the last dimension are not supported");
+  form.result(form.add(op, {form.real(0)}, form.attributesBut(without)), 3);
+}
+
+void softmax(Form &form) {
+  Attributes attributes = form.attributesBut("opset");
+  form.result(form.add("Softmax", {form.real(0)}, attributes), 3);
+}
+
+void concat(Form &form) {
+  std::vector<std::string> inputs;
+  for (size_t i = 2; i + 1 < form.inputCount(); i += 3)
+    inputs.push_back(form.real(i));
+  form.result(form.add("Concat", inputs, form.node().attributes), 0);
+}
+
+// Zero points of two operands, whose scales are 1.
+template <typename Op> void integers(Form &form, Op op, int64_t axis) {
+  const std::string one = form.scalar(DType::F32, 1);
+  form.add(op,
+           {form.real(form.input(0), one, form.input(2), 0),
+            form.real(form.input(1), one, form.input(3), axis)},
+           form.node().attributes);
+  form.resultSums();
+}
+
+// With weights that need not be as fine as each block has them.
+void matMulNBits(Form &form) {
+  std::vector<Value> inputs;
+  for (size_t i = 0; i < form.inputCount(); ++i) {
+    const ConstantTensor constant = form.known(i);
+    if (i > 0 && form.has(i) && !constant)
+      form.refuse("its weights depend on the data");
+    inputs.emplace_back(constant);
+  }
+  const host::Call call(form.node(), form.opset(), form.location(), inputs);
+  std::string product = form.add("MatMul", {form.input(0), form.constant(host::nBitWeights(call))});
+  if (form.has(5))
+    product = form.add("Add", {product, form.input(5)});
+  form.result(product, form.inputCount());
+}
+
+// Those of ai.onnx, by another domain's name.
+void same(Form &form) {
+  form.add(form.node().op, form.node().inputs, form.node().attributes);
+  form.result("", form.inputCount());
+}
+
+struct Row {
+  const char *op, *domain;
+  void (*build)(Form &);
+};
+
+const Row *rowOf(const std::string &op, const std::string &domain) {
+  static constexpr const char *microsoft = "com.microsoft";
+  // clang-format off: one row an operator
+  static const Row rows[] = {
+      {"ConvInteger", "", [](Form &form) { integers(form, "Conv", 0); }},
+      {"DequantizeLinear", microsoft, same},
+      {"MatMulInteger", "", [](Form &form) { integers(form, "MatMul", -1); }},
+      {"MatMulNBits", microsoft, matMulNBits},
+      {"QGemm", microsoft, gemm},
+      {"QLinearAdd", microsoft, [](Form &form) { binary(form, "Add"); }},
+      {"QLinearAveragePool", microsoft, [](Form &form) { unary(form, "AveragePool", "channels_last"); }},
+      {"QLinearConcat", microsoft, concat},
+      {"QLinearConv", "", convolution},
+      {"QLinearGlobalAveragePool", microsoft, [](Form &form) { unary(form, "GlobalAveragePool", "channels_last"); }},
+      {"QLinearLeakyRelu", microsoft, [](Form &form) { unary(form, "LeakyRelu"); }},
+      {"QLinearMatMul", "", matMul},
+      {"QLinearMul", microsoft, [](Form &form) { binary(form, "Mul"); }},
+      {"QLinearSigmoid", microsoft, [](Form &form) { unary(form, "Sigmoid"); }},
+      {"QLinearSoftmax", microsoft, softmax},
+      {"QuantizeLinear", microsoft, same},
+  };
+  // clang-format on
+  for (const Row &row : rows)
+    if (op == row.op && domain == row.domain)
+      return &row;
+  return nullptr;
+}
+
+} // namespace
+
+bool hasQuantizedForm(const std::string &op, const std::string &domain) {
+  return rowOf(op, domain) != nullptr;
+}
+
+QuantizedForm quantizedFormOf(const Node &node, int64_t opset, const SourceLocation &location,
+                              const Lookup &constant) {
+  Form form(node, opset, location, constant);
+  rowOf(node.op, node.domain)->build(form);
+  return form.take();
+}
+
+} // namespace tilewright::onnx_import
