@@ -45,6 +45,21 @@ class Calibration(RejectionTest, metaclass=CaseTable):
     def test_no_samples(self):
         self.check(self.npz(x=weights(0, 3, 8, 8)))
 
+    def test_one_sample_for_a_budget(self):
+        path = self.write("c.npz", self.npz(x=weights(1, 3, 8, 8)))
+        self.assert_rejected(self.compile(models.write_onnx(self.scratch), "--calibration", path, "--max-loss", "1"),
+                             r"calibration data: holds one sample")
+
+    def test_too_few_cycles(self):
+        path = self.write("c.npz", self.npz(x=weights(4, 3, 8, 8)))
+        self.assert_rejected(self.compile(models.write_onnx(self.scratch), "--calibration", path, "--max-cycles", "1"),
+                             r"--max-cycles 1: the fastest precision takes \d+ cycles")
+
+    def test_cycles_that_the_loss_does_not_fit(self):
+        path = self.write("c.npz", self.npz(x=weights(4, 3, 8, 8)))
+        self.assert_rejected(self.compile(models.write_onnx(self.scratch), "--calibration", path, "--max-cycles", "1", "--max-loss", "100"),
+                             r"the fastest precision takes \d+ cycles")
+
     def test_pickle(self):
         self.check(self.npz(x=numpy.array([{"a": 1}], dtype=object)))
 

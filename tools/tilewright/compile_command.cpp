@@ -2,10 +2,12 @@
 #include "compile_command.h"
 #include "keep_memory.h"
 #include "standard_streams.h"
+#include "status_line.h"
 #include "tilewright/compiler/driver/driver.h"
 #include "tilewright/compiler/frontend/model_formats.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/outputs.h"
+#include "tilewright/support/table.h"
 #include "tune_text.h"
 #include "whole_number.h"
 
@@ -16,6 +18,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 namespace tilewright {
 
@@ -25,6 +28,9 @@ struct Request {
   std::vector<std::string> shapes, constants, images;
   std::string calibrationMethod = "min-max";
   std::string precision = "automatic";
+  std::string maxLoss; // a number, and perhaps dB
+  std::string weightRounding = "together";
+  std::string quantizationJson;
   std::string buffering = "double";
   std::string search = "model";
   std::string from, to, emit = "elf"; // names of stages; empty: not given
@@ -114,6 +120,19 @@ static std::pair<std::string, onnx::Normalization> parseImage(const std::string 
   return {text.substr(0, equals), normalization};
 }
 
+// 1, 1.5 or 1dB.
+static double parseDecibels(const std::string &text) {
+  double value = 0;
+  const char *end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, value);
+  const std::string_view unit(stop, static_cast<size_t>(end - stop));
+  if (failure != std::errc() || (!unit.empty() && unit != "dB") || !std::isfinite(value) ||
+      value < 0)
+    throw CLI::ValidationError("--max-loss",
+                               fmt::format("'{}' is no number of dB, 0 or more", escape(text)));
+  return value;
+}
+
 // Between which stages an option means something: --compile-from is no later than `last`, and
 // --compile-to is `first` at least. An option that says how a later stage is made may stand where
 // none is: scripts give the same options for each stage. One that prints may not, nor the tuner's.
@@ -131,6 +150,12 @@ static constexpr Effect effects[] = {{"--shape", Stage::Import, Stage::Import},
                                      {"--calibration-method", Stage::Import, Stage::Import},
                                      {"--percentile", Stage::Import, Stage::Import},
                                      {"--precision", Stage::Import, Stage::Import},
+                                     {"--max-loss", Stage::Tosa, Stage::Import},
+                                     {"--max-cycles", Stage::Tosa, Stage::Import},
+                                     {"--no-equalization", Stage::Import, Stage::Import},
+                                     {"--no-bias-correction", Stage::Import, Stage::Import},
+                                     {"--weight-rounding", Stage::Import, Stage::Import},
+                                     {"--quantization-json", Stage::Tosa, Stage::Import},
                                      {"--quantization-report", Stage::Tosa, Stage::Import},
                                      {"--explain-selection", Stage::Kernel, Stage::Kernel},
                                      {"--target", Stage::Import, Stage::Kernel},
@@ -144,8 +169,10 @@ static constexpr Effect effects[] = {{"--shape", Stage::Import, Stage::Import},
 
 // An option that is given and asks something of the quantizer; empty: none.
 static std::string quantizerOptionOf(const CLI::App &command) {
-  for (const char *option : {"--calibration", "--calibration-method", "--percentile", "--precision",
-                             "--quantization-report"})
+  for (const char *option :
+       {"--calibration", "--calibration-method", "--percentile", "--precision", "--max-loss",
+        "--max-cycles", "--no-equalization", "--no-bias-correction", "--weight-rounding",
+        "--quantization-report", "--quantization-json"})
     if (command.count(option) > 0)
       return option;
   return "";
@@ -186,6 +213,13 @@ static void checkTogether(const CLI::App &command, const CompileOptions &options
     refuse("--tune-search", "without --tune");
     refuse("--tune-database", "without --tune");
   }
+  if (options.quantization.maxLoss || options.quantization.maxCycles) {
+    const char *budget = options.quantization.maxLoss ? "--max-loss" : "--max-cycles";
+    if (options.quantization.precision != Precision::Automatic)
+      throw CLI::ValidationError(budget, "decides the precision: leave out --precision");
+    if (options.calibration.empty())
+      throw CLI::ValidationError(budget, "measures on samples: give --calibration");
+  }
   if (options.quantization.method != Calibration::Percentile)
     refuse("--percentile", "without --calibration-method percentile");
 }
@@ -214,6 +248,9 @@ static CompileOptions optionsOf(const Request &request, const CLI::App &command)
       throw CLI::ValidationError("--image", fmt::format("'{}' is given twice", escape(name)));
   options.quantization.method = calibrationMethods.at(request.calibrationMethod);
   options.quantization.precision = precisions.at(request.precision);
+  if (command.count("--max-loss") > 0)
+    options.quantization.maxLoss = parseDecibels(request.maxLoss);
+  options.quantization.roundsTogether = request.weightRounding == "together";
   options.quantizerOption = quantizerOptionOf(command);
   options.buffering = bufferings.at(request.buffering);
   options.tune.search = searches.at(request.search);
@@ -245,6 +282,7 @@ static void declare(Outputs &outputs, const Request &request, const CompileOptio
   outputs.reads("--tune-database", options.tune.database);
   outputs.directory("--dump-phases", request.phases);
   outputs.file("-o", request.output);
+  outputs.file("--quantization-json", request.quantizationJson);
 }
 
 static std::string nameOf(Precision precision) {
@@ -254,9 +292,81 @@ static std::string nameOf(Precision precision) {
   return {};
 }
 
+// "standard, 16 bits for 3 tensors"
+static std::string nameOf(const TriedPrecision &tried) {
+  std::string name = nameOf(tried.precision);
+  if (tried.exactTensors > 0)
+    name += fmt::format(", 16 bits for {} tensor{}", tried.exactTensors,
+                        tried.exactTensors == 1 ? "" : "s");
+  return name;
+}
+
+static std::string tableOf(const BudgetReport &budget) {
+  Table tried, tensors;
+  for (auto [title, align] : {std::pair("precision", Table::Align::Left),
+                              {"dB", Table::Align::Right},
+                              {"cycles", Table::Align::Right},
+                              {"", Table::Align::Left}})
+    tried.column(title, align);
+  for (size_t i = 0; i < budget.tried.size(); ++i)
+    tried.row({nameOf(budget.tried[i]), fmt::format("{:.1f}", budget.tried[i].decibels),
+               fmt::format("{}", budget.tried[i].cycles), i == budget.chosen ? "taken" : ""});
+  for (auto [title, align] : {std::pair("16 bits for", Table::Align::Left),
+                              {"gain, dB", Table::Align::Right},
+                              {"more cycles", Table::Align::Right},
+                              {"", Table::Align::Left}})
+    tensors.column(title, align);
+  for (const Sensitivity &each : budget.tensors)
+    tensors.row({fmt::format("{} ({})", escape(each.layer), escape(each.op)),
+                 fmt::format("{:.2f}", each.gain), fmt::format("{}", each.cycles),
+                 each.isExact ? "taken" : ""});
+  return fmt::format("ranges of {} calibration samples, dB of the outputs on {} held back\n",
+                     budget.samples, budget.heldBack) +
+         tried.str() + (budget.tensors.empty() ? "" : tensors.str());
+}
+
+static std::string jsonOf(const CompileResult &result) {
+  const QuantizationReport &quantization = result.quantization;
+  nlohmann::ordered_json json;
+  if (const auto &choice = quantization.choice) {
+    nlohmann::ordered_json &to = json["choice"];
+    to = {{"precision", nameOf(choice->precision)}, {"standard_db", choice->standard}};
+    if (choice->withExactOperands)
+      to["with_exact_operands_db"] = *choice->withExactOperands,
+      to["exact_operands"] = choice->exactOperands;
+    if (choice->mixed)
+      to["mixed_db"] = *choice->mixed;
+    if (choice->extended)
+      to["extended_db"] = *choice->extended;
+  }
+  if (const auto &budget = quantization.budget) {
+    nlohmann::ordered_json &to = json["budget"];
+    to = {{"samples", budget->samples}, {"held_back", budget->heldBack}};
+    for (const TriedPrecision &each : budget->tried)
+      to["tried"].push_back({{"precision", nameOf(each.precision)},
+                             {"exact_tensors", each.exactTensors},
+                             {"db", each.decibels},
+                             {"cycles", each.cycles}});
+    to["chosen"] = budget->chosen;
+    to["tensors"] = nlohmann::ordered_json::array();
+    for (const Sensitivity &each : budget->tensors)
+      to["tensors"].push_back({{"layer", each.layer},
+                               {"op", each.op},
+                               {"gain_db", each.gain},
+                               {"more_cycles", each.cycles},
+                               {"exact", each.isExact}});
+  }
+  json["layers"] = nlohmann::ordered_json::array();
+  for (const LayerSqnr &layer : quantization.layers)
+    json["layers"].push_back({{"layer", layer.layer}, {"op", layer.op}, {"db", layer.decibels}});
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 static std::string tableOf(const CompileResult &result) {
   const QuantizationReport &quantization = result.quantization;
   std::string table;
+  if (quantization.budget)
+    table += tableOf(*quantization.budget);
   if (const auto &choice = quantization.choice) {
     table =
         fmt::format("precision {}: fake quantization gives {:.1f} dB with 8 bits between operators",
@@ -300,11 +410,16 @@ static void run(const Request &request, const CLI::App &command) {
     options.explainSelection = [&](const std::string &text) { outputs.print(text); };
   if (request.timing)
     options.times = &times;
+  StatusLine status;
+  options.quantization.progress = [&](const std::string &text) { status.show(text); };
   CompileResult result = compile(options);
   progress.clear();
+  status.clear();
   for (const std::string &warning : result.warnings)
     printError(fmt::format("{}: warning: {}\n", escape(options.model, 4096), warning));
   outputs.write(request.output, result.output);
+  if (!request.quantizationJson.empty())
+    outputs.write(request.quantizationJson, jsonOf(result));
   times.ended("write");
   if (!outputs.takesStandardOutput())
     outputs.print((request.plan ? result.plan : "") +
@@ -381,6 +496,38 @@ void addCompileCommand(CLI::App &app) {
                    "the outputs on the calibration samples ask for")
       ->check(CLI::IsMember(precisions))
       ->capture_default_str()
+      ->group("Quantization");
+  command
+      ->add_option("--max-loss", request->maxLoss,
+                   "The fewest cycles that lose at most so many dB against the most exact "
+                   "precision, on calibration samples held back: 1 or 1dB")
+      ->type_name("DECIBELS")
+      ->group("Quantization");
+  command
+      ->add_option("--max-cycles", options.quantization.maxCycles,
+                   "The most exact outputs, on calibration samples held back, within so many "
+                   "cycles of the cycle engine")
+      ->check(wholeNumber(1, INT64_MAX))
+      ->group("Quantization");
+  command
+      ->add_flag("!--no-equalization", options.quantization.equalizes,
+                 "Leave the channels of what convolutions read as they are")
+      ->group("Quantization");
+  command
+      ->add_flag("!--no-bias-correction", options.quantization.correctsBiases,
+                 "Leave biases as they are, whatever rounded weights do to the mean")
+      ->group("Quantization");
+  command
+      ->add_option("--weight-rounding", request->weightRounding,
+                   "Weights of an output together, learned from the calibration samples, or each "
+                   "to the nearest integer")
+      ->check(CLI::IsMember({"together", "nearest"}))
+      ->capture_default_str()
+      ->group("Quantization");
+  command
+      ->add_option("--quantization-json", request->quantizationJson,
+                   "Write what --precision, --max-loss and --max-cycles went by, and the layers of "
+                   "--quantization-report, as JSON (`-`: standard output)")
       ->group("Quantization");
   command
       ->add_flag("--quantization-report", options.quantization.layerReport,

@@ -16,6 +16,7 @@
 #include "tilewright/compiler/select/selection_report.h"
 #include "tilewright/isa/roles.h"
 #include "tilewright/program/absorbed.h"
+#include "tilewright/simulator/cycle/timing_engine.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/files.h"
 #include "tilewright/support/npy.h"
@@ -88,7 +89,7 @@ private:
     if (options_.from == Stage::Import) {
       if (options_.to == Stage::Import)
         return ended(printed(*module_));
-      prepare();
+      prepare(isa, target);
     }
     if (options_.to <= Stage::Tosa)
       return ended(printed(*module_));
@@ -161,7 +162,7 @@ private:
   }
 
   // Folds the graph, and quantizes it where it is float.
-  void prepare() {
+  void prepare(const isa::Isa &isa, const isa::LoadOptions &target) {
     phases_.run(*module_, createWideDecomposePass());
     phases_.run(*module_, createGraphFoldPass());
     phases_.run(*module_, createGraphLayoutPass());
@@ -189,7 +190,8 @@ private:
     }
     module_ = ofModel([&] {
       return quantize(*module_, data, quantization, &result_.quantization, options_.times,
-                      &standard_);
+                      &standard_,
+                      [&](mlir::ModuleOp module) { return cyclesOf(module, isa, target); });
     });
     warnOfRanges();
     if (standard_) {
@@ -235,10 +237,7 @@ private:
   // own. Nothing where it cannot be scheduled: of the program that is made, nothing is wrong.
   std::optional<int64_t> cyclesOfStandard(const isa::Isa &isa) const {
     try {
-      Phases silent(options_.model, nullptr, nullptr);
-      silent.run(*standard_, createIntegerDecomposePass());
-      silent.run(*standard_, createTosaToKernelPass());
-      silent.run(*standard_, createKernelFusePass(std::make_shared<Selection>(isa)));
+      toKernels(*standard_, isa);
       const Schedule plan =
           tilewright::schedule(*standard_, isa, {options_.buffering, false, nullptr});
       return estimateCycles(plan.stream, isa, timing::makeTimings(isa), plan.dramBytes);
@@ -246,6 +245,31 @@ private:
       return std::nullopt;
     }
   }
+
+  // What the quantizer's module takes as a program. Nothing where the target has no kernels for it.
+  std::optional<NetworkCycles> cyclesOf(mlir::ModuleOp module, const isa::Isa &isa,
+                                        const isa::LoadOptions &target) const {
+    try {
+      toKernels(module, isa);
+      const Program program =
+          kernelToNpu(module, isa, target, {options_.buffering, options_.fusion, nullptr}).program;
+      NetworkCycles found;
+      found.total = *TimingEngine(isa).cycles(program);
+      for (const LayerInfo &layer : program.layers)
+        found.layers[layer.name] += layer.estimateCycles;
+      return found;
+    } catch (const UserError &) {
+      return std::nullopt;
+    }
+  }
+
+  void toKernels(mlir::ModuleOp module, const isa::Isa &isa) const {
+    Phases silent(options_.model, nullptr, nullptr);
+    silent.run(module, createIntegerDecomposePass());
+    silent.run(module, createTosaToKernelPass());
+    silent.run(module, createKernelFusePass(std::make_shared<Selection>(isa)));
+  }
+
   void comparePrecisions(std::optional<int64_t> standardCycles, const Program &chosen) {
     if (!standardCycles)
       return;

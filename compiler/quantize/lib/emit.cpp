@@ -26,11 +26,12 @@ namespace {
 class TosaWriter {
 public:
   TosaWriter(func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
-             const Statistics &statistics, bool withReals, unsigned threads)
+             const Statistics &statistics, const QuantizeOptions &options, bool withReals,
+             unsigned threads)
       : main_(main), plan_(plan), parameters_(parameters), statistics_(statistics),
         channelFactors_(statistics.channelFactors), withReals_(withReals), threads_(threads),
         builder_(main.getContext()),
-        filters_(plan, parameters, statistics, withReals ? &result_.constants : nullptr) {}
+        filters_(plan, parameters, statistics, options, withReals ? &result_.constants : nullptr) {}
 
   IntegerModule run() {
     Block &source = main_.getBody().front();
@@ -742,8 +743,9 @@ private:
 } // namespace
 
 IntegerModule emitInteger(func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
-                          const Statistics &statistics, bool withReals, unsigned threads) {
-  return TosaWriter(main, plan, parameters, statistics, withReals, threads).run();
+                          const Statistics &statistics, const QuantizeOptions &options,
+                          bool withReals, unsigned threads) {
+  return TosaWriter(main, plan, parameters, statistics, options, withReals, threads).run();
 }
 
 } // namespace tilewright::quantization

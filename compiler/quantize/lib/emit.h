@@ -26,6 +26,7 @@ struct IntegerModule {
 };
 
 IntegerModule emitInteger(mlir::func::FuncOp main, const Plan &plan, const ParameterMap &parameters,
-                          const Statistics &statistics, bool withReals, unsigned threads);
+                          const Statistics &statistics, const QuantizeOptions &options,
+                          bool withReals, unsigned threads);
 
 } // namespace tilewright::quantization

@@ -73,21 +73,37 @@ std::vector<Value> decidingValues(func::FuncOp main, const Plan &plan) {
   return values;
 }
 
+// What `executable` shows behind `watched` values, which `change` takes, of each of the first
+// samples.
 template <typename Change>
-std::vector<std::vector<Tensor>> FakeQuantization::run(const FloatExecutable &executable,
-                                                       const Change &change, size_t most) const {
-  std::vector<std::vector<Tensor>> found = observed_.further;
-  found.resize(std::min(found.size(), most));
-  std::vector<FloatExecutable::Workspace> workspaces(threads_);
-  parallelFor(threads_, found.size(), [&](unsigned worker, size_t sample) {
-    executable.run(samples_[sample], workspaces[worker], [&](size_t index, Tensor &tensor) {
-      if (index < observed_.watched.size())
-        change(index, tensor);
-      else
-        found[sample][index - observed_.watched.size()] = tensor;
+static std::vector<std::vector<Tensor>>
+shownBehind(const FloatExecutable &executable, size_t watched, const Samples &samples, size_t count,
+            unsigned threads, const Change &change) {
+  std::vector<std::vector<Tensor>> found(count);
+  std::vector<FloatExecutable::Workspace> workspaces(threads);
+  parallelFor(threads, count, [&](unsigned worker, size_t sample) {
+    executable.run(samples[sample], workspaces[worker], [&](size_t index, Tensor &tensor) {
+      if (index < watched)
+        return change(index, tensor);
+      std::vector<Tensor> &own = found[sample];
+      own.resize(std::max(own.size(), index - watched + 1));
+      own[index - watched] = tensor;
     });
   });
   return found;
+}
+
+std::vector<std::vector<Tensor>> decidingTensors(const FloatExecutable &executable, size_t watched,
+                                                 const Samples &samples, unsigned threads) {
+  return shownBehind(executable, watched, samples, samples.size(), threads,
+                     [](size_t, Tensor &) {});
+}
+
+template <typename Change>
+std::vector<std::vector<Tensor>> FakeQuantization::run(const FloatExecutable &executable,
+                                                       const Change &change, size_t most) const {
+  return shownBehind(executable, watched_.size(), samples_, std::min(expected_.size(), most),
+                     threads_, change);
 }
 
 std::pair<double, double>
@@ -96,7 +112,7 @@ FakeQuantization::signalAndNoise(const std::vector<std::vector<Tensor>> &found) 
   for (size_t sample = 0; sample < found.size(); ++sample)
     for (size_t i = 0; i < found[sample].size(); ++i)
       for (int64_t k = 0; k < found[sample][i].elements(); ++k) {
-        double x = double(observed_.further[sample][i].data<float>()[k]),
+        double x = double(expected_[sample][i].data<float>()[k]),
                error = double(found[sample][i].data<float>()[k]) - x;
         signal += x * x;
         noise += error * error;
@@ -126,7 +142,7 @@ static Rounders roundersOf(const IntegerModule &integer, const ParameterMap &par
 
 std::optional<double> FakeQuantization::decibelsOf(IntegerModule &integer,
                                                    const ParameterMap &parameters) const {
-  const Rounders rounders = roundersOf(integer, parameters, observed_.watched);
+  const Rounders rounders = roundersOf(integer, parameters, watched_);
   const auto [signal, noise] = signalAndNoise(run(
       *executable_.withConstants(std::move(integer.constants)), [&](size_t index, Tensor &tensor) {
         if (rounders[index])
@@ -144,10 +160,10 @@ std::vector<Value> FakeQuantization::loudest(const IntegerModule &integer,
                                              ArrayRef<Value> candidates) const {
   constexpr size_t fewSamples = 4, mostValues = 8, mostRuns = 80;
   constexpr double share = 1.0 / 16; // of all noise
-  const Rounders rounders = roundersOf(integer, parameters, observed_.watched);
+  const Rounders rounders = roundersOf(integer, parameters, watched_);
   std::vector<size_t> indices;
   for (size_t i = 0; i < rounders.size(); ++i)
-    if (rounders[i] && llvm::is_contained(candidates, observed_.watched[i]))
+    if (rounders[i] && llvm::is_contained(candidates, watched_[i]))
       indices.push_back(i);
   size_t runs = 0;
   auto noiseOf = [&](const auto &isRounded) {
@@ -168,13 +184,39 @@ std::vector<Value> FakeQuantization::loudest(const IntegerModule &integer,
         !(noiseOf([&](size_t index) { return llvm::is_contained(group, index); }) > least))
       continue;
     if (group.size() == 1) {
-      found.push_back(observed_.watched[group[0]]);
+      found.push_back(watched_[group[0]]);
       continue;
     }
     groups.push_back(group.drop_front(group.size() / 2));
     groups.push_back(group.take_front(group.size() / 2));
   }
   return groups.empty() && found.size() <= mostValues ? found : std::vector<Value>();
+}
+
+std::vector<double>
+FakeQuantization::noises(const IntegerModule &integer, const ParameterMap &parameters,
+                         ArrayRef<Value> candidates,
+                         const std::vector<FloatExecutable::Replacement> &kept) const {
+  const Rounders rounders = roundersOf(integer, parameters, watched_);
+  llvm::DenseSet<Value> isKept;
+  for (auto &[constant, tensor] : kept)
+    isKept.insert(constant);
+  std::vector<double> found;
+  for (Value candidate : candidates) {
+    std::vector<FloatExecutable::Replacement> weights;
+    for (const FloatExecutable::Replacement &each : integer.constants)
+      if (!isKept.contains(each.first) && llvm::any_of(each.first.getUsers(), [&](Operation *op) {
+            return isConvolution(op) && op->getOperand(0) == candidate;
+          }))
+        weights.push_back(each);
+    const auto [signal, noise] = signalAndNoise(
+        run(*executable_.withConstants(std::move(weights)), [&](size_t index, Tensor &tensor) {
+          if (rounders[index] && watched_[index] == candidate)
+            (*rounders[index])(tensor);
+        }));
+    found.push_back(noise / signal);
+  }
+  return found;
 }
 
 } // namespace tilewright::quantization

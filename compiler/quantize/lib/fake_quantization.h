@@ -15,13 +15,19 @@ namespace tilewright::quantization {
 // which each sample contributes; of probabilities of nearly 0 and 1 the few others would tell.
 std::vector<mlir::Value> decidingValues(mlir::func::FuncOp main, const Plan &plan);
 
+// The deciding values that `executable` shows behind `watched` others, of each sample.
+std::vector<std::vector<Tensor>> decidingTensors(const FloatExecutable &executable, size_t watched,
+                                                 const Samples &samples, unsigned threads);
+
 class FakeQuantization {
 public:
-  // `executable` shows what `observed` is of, and behind it the deciding values. Refers to all of
-  // them.
-  FakeQuantization(const FloatExecutable &executable, const Observations &observed,
-                   const Samples &samples, unsigned threads)
-      : executable_(executable), observed_(observed), samples_(samples), threads_(threads) {}
+  // `executable` shows `watched` and behind them the deciding values, which are `expected` on the
+  // first samples. Refers to all of them.
+  FakeQuantization(const FloatExecutable &executable, llvm::ArrayRef<mlir::Value> watched,
+                   const std::vector<std::vector<Tensor>> &expected, const Samples &samples,
+                   unsigned threads)
+      : executable_(executable), watched_(watched), expected_(expected), samples_(samples),
+        threads_(threads) {}
 
   // The signal-to-quantization-noise ratio of all deciding values together, in dB, 200 at most;
   // nothing when there is no signal, or what the float network makes of rounded tensors is not
@@ -33,8 +39,15 @@ public:
   std::vector<mlir::Value> loudest(const IntegerModule &integer, const ParameterMap &parameters,
                                    llvm::ArrayRef<mlir::Value> candidates) const;
 
+  // The noise that the rounding of each candidate makes alone, together with that of the weights
+  // that convolutions multiply it with, but for weights that stay as `kept` has them. In parts of
+  // the signal.
+  std::vector<double> noises(const IntegerModule &integer, const ParameterMap &parameters,
+                             llvm::ArrayRef<mlir::Value> candidates,
+                             const std::vector<FloatExecutable::Replacement> &kept) const;
+
 private:
-  // The deciding values of each sample that `observed` has them of.
+  // The deciding values of each sample that has expected ones.
   template <typename Change>
   std::vector<std::vector<Tensor>> run(const FloatExecutable &executable, const Change &change,
                                        size_t most = SIZE_MAX) const;
@@ -42,7 +55,8 @@ private:
   std::pair<double, double> signalAndNoise(const std::vector<std::vector<Tensor>> &found) const;
 
   const FloatExecutable &executable_;
-  const Observations &observed_;
+  llvm::ArrayRef<mlir::Value> watched_;
+  const std::vector<std::vector<Tensor>> &expected_;
   const Samples &samples_;
   unsigned threads_;
 };

@@ -75,6 +75,10 @@ IntegerFilter IntegerFilters::filterFor(Operation *op, Value result, const Param
     found.isStacked = isPointwise(op) && stacked <= apart && !plan_.keepsWeights;
   }
   found.filter = filterOf(op, result, found.factors);
+  if (!options_.correctsBiases)
+    found.filter.inputMeans.clear();
+  if (!options_.roundsTogether)
+    found.filter.inputMoments.clear();
   if (found.isStacked) {
     // What rounding leaves of a weight is part of the sum too: nothing has to make up for it.
     found.filter.inputMeans.clear();

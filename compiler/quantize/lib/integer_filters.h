@@ -25,8 +25,9 @@ public:
 
   // What the integers stand for is added to `reals`, where it is asked for; null: nowhere.
   IntegerFilters(const Plan &plan, const ParameterMap &parameters, const Statistics &statistics,
-                 Replacements *reals)
-      : plan_(plan), parameters_(parameters), statistics_(statistics), reals_(reals) {}
+                 const QuantizeOptions &options, Replacements *reals)
+      : plan_(plan), parameters_(parameters), statistics_(statistics), options_(options),
+        reals_(reals) {}
 
   // Makes the integers of all convolutions, which takes the most time by far: threads share it.
   // Weights of constant inputs are left for later: what those become is not known yet.
@@ -49,6 +50,7 @@ private:
   const Plan &plan_;
   const ParameterMap &parameters_;
   const Statistics &statistics_;
+  const QuantizeOptions &options_;
   Replacements *reals_;
   std::map<mlir::Operation *, IntegerFilter> filters_; // that are not taken yet
 };

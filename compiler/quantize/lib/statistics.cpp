@@ -26,7 +26,7 @@ public:
   ChannelStatistics(size_t channels, size_t elements)
       : channels_(channels), elements_(elements), low_(widthFor(channels), HUGE_VALF),
         high_(low_.size(), -HUGE_VALF), ownLow_(low_), ownHigh_(high_), magnitude_(low_.size(), 0),
-        partial_(low_.size()), sum_(channels, 0) {}
+        partial_(low_.size()), sum_(channels, 0), lowEnds_(channels), highEnds_(channels) {}
 
   // Adds a sample's tensor, or the next part of it.
   void add(const Tensor &tensor) {
@@ -48,8 +48,11 @@ public:
       high_[i] = std::max(high_[i], other.high_[i]);
       magnitude_[i] = std::max(magnitude_[i], other.magnitude_[i]);
     }
-    for (size_t c = 0; c < channels_; ++c)
+    for (size_t c = 0; c < channels_; ++c) {
       sum_[c] += other.sum_[c];
+      lowEnds_[c].merge(other.lowEnds_[c]);
+      highEnds_[c].merge(other.highEnds_[c]);
+    }
     rows_ += other.rows_;
     llvm::append_range(lowest_, other.lowest_);
     llvm::append_range(highest_, other.highest_);
@@ -63,6 +66,12 @@ public:
 
   float low(size_t channel) const { return over<std::less<>>(low_, channel); }
   float high(size_t channel) const { return over<std::greater<>>(high_, channel); }
+  // How far a channel's ends may be on other samples, as magnitudes. One that was quiet on all of
+  // these may be loud on the next; so many deviations let those fill their range that hardly vary.
+  double lowBound(size_t channel) const { return lowEnds_[channel].bound(double(lowest_.size())); }
+  double highBound(size_t channel) const {
+    return highEnds_[channel].bound(double(highest_.size()));
+  }
   double mean(size_t channel) const { return sum_[channel] / double(rows_); }
   bool isFinite() const {
     constexpr uint32_t infinity = 0x7f800000;
@@ -70,9 +79,26 @@ public:
   }
 
 private:
+  // Of one end on each sample.
+  struct Ends {
+    double sum = 0, squares = 0;
+
+    void add(double end) { sum += end, squares += end * end; }
+    void merge(const Ends &other) { sum += other.sum, squares += other.squares; }
+    double bound(double count) const {
+      constexpr double deviations = 9;
+      const double mean = sum / count;
+      return mean + deviations * std::sqrt(std::max(0.0, squares / count - mean * mean));
+    }
+  };
+
   void endTensor() {
     lowest_.push_back(double(*std::min_element(ownLow_.begin(), ownLow_.end())));
     highest_.push_back(double(*std::max_element(ownHigh_.begin(), ownHigh_.end())));
+    for (size_t c = 0; c < channels_; ++c) {
+      lowEnds_[c].add(std::max(0.0, -double(over<std::less<>>(ownLow_, c))));
+      highEnds_[c].add(std::max(0.0, double(over<std::greater<>>(ownHigh_, c))));
+    }
     for (size_t i = 0; i < low_.size(); ++i) {
       low_[i] = std::min(std::exchange(ownLow_[i], HUGE_VALF), low_[i]);
       high_[i] = std::max(std::exchange(ownHigh_[i], -HUGE_VALF), high_[i]);
@@ -134,6 +160,7 @@ private:
   std::vector<uint32_t> magnitude_;     // without the sign, as bits: these order like the values
   std::vector<float> partial_;          // sums of the tensor that is being added
   std::vector<double> sum_;
+  std::vector<Ends> lowEnds_, highEnds_; // by channel
   size_t rows_ = 0;
   std::vector<double> lowest_, highest_; // of each sample
 };
@@ -336,10 +363,17 @@ Observations observe(const FloatExecutable &executable, const Samples &samples, 
     std::vector<double> &means = observed.means[watched[i]];
     std::vector<ChannelRange> &ranges = observed.ranges[watched[i]];
     const double below = channels.lowReach(), above = channels.highReach();
+    double least = 0, greatest = 0;
     for (size_t c = 0; c < channels.channels(); ++c) {
       ranges.push_back({below * std::min(double(channels.low(c)), 0.0),
                         above * std::max(double(channels.high(c)), 0.0)});
+      least = std::min(least, ranges.back().low);
+      greatest = std::max(greatest, ranges.back().high);
       means.push_back(channels.mean(c));
+    }
+    for (size_t c = 0; c < channels.channels(); ++c) {
+      ranges[c].low = std::max(least, std::min(ranges[c].low, -channels.lowBound(c)));
+      ranges[c].high = std::min(greatest, std::max(ranges[c].high, channels.highBound(c)));
     }
   }
   return observed;

@@ -11,6 +11,7 @@
 #include "mlir/Parser/Parser.h"
 
 #include <cmath>
+#include <functional>
 #include <gtest/gtest.h>
 
 namespace tilewright {
@@ -40,12 +41,14 @@ protected:
           float &x = tensor.data<float>()[i];
           x = std::nearbyint(std::clamp(x, -1.0f, 1.0f) * 127) / 127;
         }
-    QuantizeOptions options;
-    options.method = method;
-    options.precision = precision_;
-    options.layerReport = true;
+    options_.method = method;
+    options_.precision = precision_;
+    options_.layerReport = true;
     report_ = {};
-    integer_ = quantize(*real_, data, options, &report_);
+    CalibrationData calibration = data;
+    if (onCalibration_)
+      onCalibration_(calibration.arrays.at("arg0"));
+    integer_ = quantize(*real_, calibration, options_, &report_);
     EXPECT_TRUE(mlir::succeeded(mlir::verify(*integer_)));
     EXPECT_FALSE(holdsFloats());
     return compare(data);
@@ -94,6 +97,8 @@ protected:
 
   Precision precision_ = Precision::Standard;
   bool onLevels_ = false;
+  QuantizeOptions options_;
+  std::function<void(Tensor &)> onCalibration_; // changes the first input, for calibration alone
   mlir::MLIRContext context_;
   mlir::OwningOpRef<mlir::ModuleOp> real_, integer_;
   QuantizationReport report_;

@@ -2,6 +2,8 @@
 // integers, and stays near the float graph.
 #include "quantize_fixture.h"
 
+#include <numeric>
+
 #include <set>
 
 namespace tilewright {
@@ -294,6 +296,87 @@ TEST_F(Quantize, EqualizesChannelsOfVeryDifferentRanges) {
       : (tensor<1x4x6x2xf32>, tensor<1x1x2x1xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x2xf32>
     return %d : tensor<1x4x6x2xf32>)")[0],
             36);
+}
+
+// A convolution into two channels, the second a 32nd of the first, and a depthwise one that makes
+// them alike.
+class TwoChannels : public Quantize {
+protected:
+  double decibelsOfBoth() {
+    return decibels("(%x: tensor<1x8x12x2xf32>) -> tensor<1x8x12x2xf32>", R"(
+    %w0 = "tosa.const"() {values = dense<[[[[31.7, 0.0]]], [[[0.0, 0.97]]]]> : tensor<2x1x1x2xf32>} : () -> tensor<2x1x1x2xf32>
+    %b0 = "tosa.const"() {values = dense<0.0> : tensor<2xf32>} : () -> tensor<2xf32>
+    %w1 = "tosa.const"() {values = dense<[[[[0.03125], [1.03]]]]> : tensor<1x1x2x1xf32>} : () -> tensor<1x1x2x1xf32>
+    %c0 = tosa.conv2d %x, %w0, %b0, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x8x12x2xf32>, tensor<2x1x1x2xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x12x2xf32>
+    %d = tosa.depthwise_conv2d %c0, %w1, %b0, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x8x12x2xf32>, tensor<1x1x2x1xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x12x2xf32>
+    return %d : tensor<1x8x12x2xf32>)")[0];
+  }
+};
+
+TEST_F(TwoChannels, AChannelThatWasQuietOnMostSamplesMayBeLoud) {
+  onCalibration_ = [](Tensor &samples) {
+    const int64_t quiet = samples.elements() / 16 * 15; // all but the last, which is half as loud
+    for (int64_t i = 1; i < samples.elements(); i += 2)
+      samples.data<float>()[i] *= i < quiet ? 0.05f : 0.5f;
+  };
+  EXPECT_GT(decibelsOfBoth(), 30);
+}
+
+TEST_F(TwoChannels, EqualizationCanBeLeftOut) {
+  const double with = decibelsOfBoth();
+  options_.equalizes = false;
+  EXPECT_LT(decibelsOfBoth(), with - 6);
+}
+
+// The weights that a convolution has, and its biases.
+class Rounded : public Quantize {
+protected:
+  std::vector<std::vector<int64_t>> constantsOfConvolution() {
+    decibels("(%x: tensor<1x4x6x3xf32>) -> tensor<1x4x6x1xf32>", R"(
+    %v = "tosa.const"() {values = dense<[[[[0.6968, 0.3342, 1.0]]]]> : tensor<1x1x1x3xf32>} : () -> tensor<1x1x1x3xf32>
+    %d = tosa.conv2d %x, %v, %z, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x3xf32>, tensor<1x1x1x3xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x1xf32>
+    return %d : tensor<1x4x6x1xf32>)");
+    std::vector<std::vector<int64_t>> found;
+    integer_->walk([&](mlir::tosa::Conv2DOp op) {
+      for (mlir::Value constant : {op.getWeight(), op.getBias()}) {
+        std::vector<int64_t> &integers = found.emplace_back();
+        auto values = constant.getDefiningOp<mlir::tosa::ConstOp>().getValues();
+        for (const llvm::APInt &value : values.getValues<llvm::APInt>())
+          integers.push_back(value.getSExtValue());
+      }
+    });
+    return found;
+  }
+};
+
+TEST_F(Rounded, WeightsToTheNearestIntegersWhereAskedFor) {
+  onCalibration_ = [](Tensor &samples) { // channels are nearly alike
+    for (int64_t i = 0; i < samples.elements(); ++i)
+      samples.data<float>()[i] =
+          samples.data<float>()[i / 3 * 3] + 0.01f * samples.data<float>()[i];
+  };
+  const auto together = constantsOfConvolution();
+  options_.roundsTogether = false;
+  const auto nearest = constantsOfConvolution();
+  EXPECT_EQ(nearest[0], (std::vector<int64_t>{88, 42, 127})); // of 88.49 and 42.44
+  EXPECT_EQ(std::accumulate(together[0].begin(), together[0].end(), int64_t{0}), 258);
+}
+
+TEST_F(Rounded, BiasesStayWhereAskedFor) {
+  onCalibration_ = [](Tensor &samples) { // a mean that rounded weights shift
+    for (int64_t i = 0; i < samples.elements(); ++i)
+      samples.data<float>()[i] += 5;
+  };
+  options_.roundsTogether = false;
+  const auto corrected = constantsOfConvolution();
+  options_.correctsBiases = false;
+  const auto kept = constantsOfConvolution();
+  EXPECT_EQ(corrected[0], kept[0]);
+  EXPECT_NE(corrected[1], kept[1]);
+  EXPECT_EQ(kept[1][0], 0); // as the model has it
 }
 
 // Pools have 8 bits, whatever the parts of an output beside them need.

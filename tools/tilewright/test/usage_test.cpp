@@ -224,13 +224,24 @@ TEST_F(Usage, refusesOptionsThatOthersLeaveWithoutEffect) {
   const std::pair<std::vector<std::string>, const char *> cases[] = {
       {{"--percentile", "99"},
        "--percentile: has no effect without --calibration-method percentile"},
-      {{"--tune-search", "random"}, "--tune-search: has no effect without --tune"}};
+      {{"--tune-search", "random"}, "--tune-search: has no effect without --tune"},
+      {{"--max-loss", "1", "--calibration", "c.npz", "--precision", "mixed"},
+       "--max-loss: decides the precision: leave out --precision"},
+      {{"--max-cycles", "1000"}, "--max-cycles: measures on samples: give --calibration"}};
   for (const auto &[options, message] : cases) {
     std::vector<std::string> arguments = command;
     arguments.insert(arguments.end(), options.begin(), options.end());
     EXPECT_EQ(diagnosticOf(arguments), std::string("tilewright: error: ") + message +
                                            "\n  fix: see `tilewright compile --help`\n");
   }
+}
+
+TEST_F(Usage, refusesALossThatIsNoNumberOfDecibels) {
+  for (const char *loss : {"x", "-1", "1 dB", "1V", "nan", "inf", ""})
+    EXPECT_EQ(diagnosticOf({"compile", "m.onnx", "-o", "p.elf", "--max-loss", loss, "--calibration",
+                            "c.npz"}),
+              std::string("tilewright: error: --max-loss: '") + loss +
+                  "' is no number of dB, 0 or more\n  fix: see `tilewright compile --help`\n");
 }
 
 TEST_F(Usage, listsFormatsAndTheirOperators) {
@@ -302,7 +313,11 @@ TEST_F(Usage, refusesOptionsWithoutEffectFromALaterStage) {
                                           {"--quantize", "int8"},
                                           {"--calibration-method", "mse"},
                                           {"--percentile", "99"},
-                                          {"--precision", "standard"}}) {
+                                          {"--precision", "standard"},
+                                          {"--max-loss", "1dB"},
+                                          {"--max-cycles", "1000000"},
+                                          {"--weight-rounding", "nearest"},
+                                          {"--quantization-json", "q.json"}}) {
     std::vector<std::string> arguments{"compile", "m.mlir", "--compile-from", "kernel", "-o", "p"};
     arguments.insert(arguments.end(), option.begin(), option.end());
     EXPECT_EQ(diagnosticOf(arguments), "tilewright: error: " + option[0] +

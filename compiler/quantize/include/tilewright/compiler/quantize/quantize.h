@@ -14,6 +14,7 @@
 #include "tilewright/support/npy.h"
 #include "tilewright/support/phase_times.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -32,13 +33,18 @@ CalibrationData readCalibration(const std::string &path);
 // `samples` rows of seeded standard normal data for each argument of @main.
 CalibrationData randomCalibration(mlir::ModuleOp module, int64_t samples, uint64_t seed);
 
+// What an integer module takes; nothing where the target cannot compute it. Uses the module up.
+using CyclesOf = std::function<std::optional<NetworkCycles>(mlir::ModuleOp)>;
+
 // Throws UserError naming the user's operator that has no integer form, or the calibration input
 // that does not fit. `times`, if any, is told of each phase. `standard`, where it is asked for,
 // becomes the module of standard precision where Precision::Automatic gave it up; else it stays
-// empty. Weights of `module` that stand in resources are given up: it is not to be read behind it.
+// empty. `cyclesOf` is asked where `options` have a budget. Weights of `module` that stand in
+// resources are given up: it is not to be read behind it.
 mlir::OwningOpRef<mlir::ModuleOp> quantize(mlir::ModuleOp module, const CalibrationData &data,
                                            const QuantizeOptions &options,
                                            QuantizationReport *report, PhaseTimes *times = nullptr,
-                                           mlir::OwningOpRef<mlir::ModuleOp> *standard = nullptr);
+                                           mlir::OwningOpRef<mlir::ModuleOp> *standard = nullptr,
+                                           const CyclesOf &cyclesOf = nullptr);
 
 } // namespace tilewright
