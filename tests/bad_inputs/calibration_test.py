@@ -4,6 +4,7 @@ import numpy
 
 import models
 from models import weights
+from onnx_models import encoded, node
 from rejection import CaseTable, RejectionTest
 
 
@@ -59,6 +60,13 @@ class Calibration(RejectionTest, metaclass=CaseTable):
         path = self.write("c.npz", self.npz(x=weights(4, 3, 8, 8)))
         self.assert_rejected(self.compile(models.write_onnx(self.scratch), "--calibration", path, "--max-cycles", "1", "--max-loss", "100"),
                              r"the fastest precision takes \d+ cycles")
+
+    def test_budget_of_a_quantized_model(self):
+        path = self.write("c.npz", self.npz(x=weights(4, 3, 8, 8)))
+        graph = models.graph_of([node("QuantizeLinear", ("x", "s", "z"), ("q",)), node("DequantizeLinear", ("q", "s", "z"), ("r",)), node("Relu", ("r",))],
+                                [models.tensor("s", numpy.float32(0.1)), models.tensor("z", numpy.uint8(128))])
+        self.assert_rejected(self.compile(self.write("m.onnx", encoded(graph)), "--calibration", path, "--max-loss", "1"),
+                             r"quantization: error: the model says how its tensors are stored, which leaves no precision to choose")
 
     def test_pickle(self):
         self.check(self.npz(x=numpy.array([{"a": 1}], dtype=object)))
