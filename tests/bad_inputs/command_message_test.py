@@ -77,10 +77,12 @@ class Compile(RejectionTest, metaclass=CaseTable):
         option, message = case
         self.assert_diagnostic(self.compile(models.write_onnx(self.scratch), "--image", option), f"@/good.onnx: {message}")
 
-    def test_image_of_a_matrix(self):
-        graph = graph_of([node("Relu", ("x",), ("y",))], inputs=[value("x", [4, 8])])
+    @named_cases({"matrix": ([4, 8], "float of shape 4x8"), "anything": (None, "float of unknown shape")})
+    def test_image_of_something_else(self, case):
+        shape, what = case
+        graph = graph_of([node("Relu", ("x",), ("y",))], inputs=[value("x", shape)])
         self.assert_diagnostic(self.compile(models.write_onnx(self.scratch, models.model(graph)), "--image", "x=0/1"),
-                               "@/good.onnx: input 'x': error: is no picture: it is float of shape 4x8\n"
+                               f"@/good.onnx: input 'x': error: is no picture: it is {what}\n"
                                "  fix: give --image for an input of float32, of shape samples x channels x height x width")
 
     def test_image_that_is_given_back(self):

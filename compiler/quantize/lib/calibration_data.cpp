@@ -156,7 +156,7 @@ Samples samplesOf(func::FuncOp main, const CalibrationData &data) {
     const bool isAdded = isMask(main.getArgument(i));
     requireFinite(location, array, isAdded);
     Tensor all = toFloat(array, bytesOf(main, main.getArgument(i)).has_value(), location);
-    if (const auto zero = static_cast<float>(zeroOf(main, main.getArgument(i))))
+    if (const auto zero = static_cast<float>(zeroOf(main, main.getArgument(i))); zero != 0)
       std::for_each(all.data<float>(), all.data<float>() + all.elements(),
                     [&](float &value) { value -= zero; });
     if (isAdded)
