@@ -38,9 +38,9 @@ public:
     isGiven_ = !plan.given.empty();
     if (isGiven_ && options_.precision == Precision::Automatic) // the model says its own
       options_.precision = Precision::Standard;
-    const KnownRanges known = knownRanges(plan, watched);
+    const KnownRanges known = isGiven_ ? knownRanges(plan, watched) : KnownRanges();
     open_ = known.unknown;
-    if (!open_) {
+    if (isGiven_ && !open_) {
       observed_ = observationsOf(watched, known.ranges);
       options_.method = Calibration::MinMax;
       return;
@@ -191,7 +191,7 @@ private:
 
   // Of which values it takes counts; of none where no samples are run.
   llvm::DenseSet<Value> countedIn(const Plan &plan) const {
-    return open_ ? countedValues(plan, options_, samples_.size()) : llvm::DenseSet<Value>();
+    return executable_ ? countedValues(plan, options_, samples_.size()) : llvm::DenseSet<Value>();
   }
 
   // Of which the statistics are made together.
