@@ -60,8 +60,15 @@ static Value tableOfBytes(IntegerBuilder &integer, const Quantized &root,
 Value buildTable(IntegerBuilder &integer, const Quantized &root,
                  const std::function<double(double)> &function, const Parameters &parameters,
                  const std::vector<double> &channelFactors, ArrayRef<int64_t> shape) {
-  if (root.parameters.bits == 8)
+  if (root.parameters.bits == 8 && parameters.bits == 8)
     return tableOfBytes(integer, root, function, parameters, shape);
+  if (root.parameters.bits == 8) { // entries for each of its integers, and one between
+    constexpr double step = 1.0 / 128;
+    const Parameters wide{root.parameters.scale * step, 0, 16};
+    return buildTable(
+        integer, {integer.rescale(root.value, root.parameters.zeroPoint, {1 / step}, wide), wide},
+        function, parameters, channelFactors, shape);
+  }
   return makeReshape(integer.builder(), integer.location(),
                      interpolate(integer, root, function, parameters, channelFactors), shape);
 }

@@ -166,10 +166,6 @@ private:
 
 KnownRanges knownRanges(const Plan &plan, const std::vector<Value> &watched) {
   KnownRanges known;
-  if (plan.given.empty()) {
-    known.unknown = watched.front();
-    return known;
-  }
   Ranges ranges(plan);
   for (Value value : watched) {
     const std::optional<ChannelRange> range = ranges.of(value);

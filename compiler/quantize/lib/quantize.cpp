@@ -50,9 +50,9 @@ public:
           {"", 0, 0, "quantization"},
           "the model says how its tensors are stored, which leaves no precision to choose",
           "leave out --max-loss and --max-cycles");
-    const KnownRanges known = knownRanges(plan, watched);
+    const KnownRanges known = isGiven_ ? knownRanges(plan, watched) : KnownRanges();
     open_ = known.unknown;
-    if (!open_) {
+    if (isGiven_ && !open_) {
       observed_ = observationsOf(watched, known.ranges);
       options_.method = Calibration::MinMax;
       return;
@@ -341,7 +341,7 @@ private:
 
   // Of which values it takes counts; of none where no samples are run.
   llvm::DenseSet<Value> countedIn(const Plan &plan) const {
-    return open_ ? countedValues(plan, options_, samples_.size()) : llvm::DenseSet<Value>();
+    return executable_ ? countedValues(plan, options_, samples_.size()) : llvm::DenseSet<Value>();
   }
 
   // Of which the statistics are made together.

@@ -111,6 +111,22 @@ TEST_F(Quantize, FunctionsOfWhatTheModelStoresAreOneTable) {
   EXPECT_EQ(values.size(), 5u);
 }
 
+// Tables of 8 bits yield 8.
+TEST_F(Quantize, AFunctionOfEightBitsIsStoredInSixteen) {
+  std::string wide = stored("y", "%s", 1.0 / 32768, 0, image);
+  const size_t at = wide.find("tilewright.bits = 8");
+  wide.replace(at, 19, "tilewright.bits = 16");
+  for (const char *bound : {"min_val = ", "max_val = "}) {
+    const size_t from = wide.find(bound) + 10;
+    wide.replace(from, wide.find(' ', from) - from, bound[1] == 'i' ? "-1.0" : "1.0");
+  }
+  EXPECT_GT(decibels("(%i: " + image + ") -> " + image, input + "%s = tosa.tanh %q : (" + image +
+                                                            ") -> " + image + "\n" + wide +
+                                                            "return %y : " + image)[0],
+            30);
+  EXPECT_EQ(count("tosa.table"), 1);
+}
+
 } // namespace
 
 } // namespace tilewright

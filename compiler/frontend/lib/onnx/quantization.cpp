@@ -95,7 +95,7 @@ void buildQuantizeLinear(NodeImporter &node) {
   const std::optional<Quantization> given = quantizationOf(node, type);
   if (!given)
     node.refuse("a tensor that is not known at import is quantized with several scales");
-  node.setResult(Operand{nullptr, stored(node, node.floatValue(0), *given), type, *given});
+  node.setResult(Operand{nullptr, stored(node, node.floatValue(0), *given), type, given});
 }
 
 // A scale or zero point in the shape that broadcasts over the input: of one value, of one for each
