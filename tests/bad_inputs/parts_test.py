@@ -74,6 +74,12 @@ class Parts(RejectionTest, metaclass=CaseTable):
         program = self.write("p.elf", archive()[:-20])
         self.assert_rejected(["run", program], r"p\.elf: error: is a damaged archive: ")
 
+    def test_budget(self):
+        model, samples = self.write("m.onnx", MODEL), self.scratch / "c.npz"
+        numpy.savez(samples, x=numpy.ones((2, 3, 8, 8), numpy.float32))
+        self.assert_rejected(self.compile(model, "--calibration", samples, "--max-cycles", "1000"),
+                             r"m\.onnx: error: --max-loss and --max-cycles are of a whole network")
+
     def test_reason_of_what_stays_on_the_host(self):
         model = encoded(graph_of([node("Relu", ("x",), ("r",)), node("NonZero", ("r",), ("y",))]))
         told = self.assert_done([*self.compile(self.write("m.onnx", model)), "--plan"]).output
