@@ -1,5 +1,7 @@
 """Bad calibration data."""
 
+import json
+
 import numpy
 
 import models
@@ -46,10 +48,21 @@ class Calibration(RejectionTest, metaclass=CaseTable):
     def test_no_samples(self):
         self.check(self.npz(x=weights(0, 3, 8, 8)))
 
+    def test_control_of_a_budget(self):
+        path, report = self.write("c.npz", self.npz(x=weights(4, 3, 8, 8))), self.scratch / "q.json"
+        told = self.assert_done(self.compile(models.write_onnx(self.scratch), "--calibration", path, "--max-loss", "1dB",
+                                             "--quantization-json", report)).output
+        self.assertIn("ranges of 3 calibration samples, dB of the outputs on 1 held back\n", told)
+        budget = json.loads(report.read_text())["budget"]
+        self.assertEqual(budget["held_back"], 1)
+        chosen, best = budget["tried"][budget["chosen"]], max(each["db"] for each in budget["tried"])
+        self.assertGreaterEqual(chosen["db"], best - 1)
+        self.assertEqual(chosen["cycles"], min(each["cycles"] for each in budget["tried"] if each["db"] >= best - 1))
+
     def test_one_sample_for_a_budget(self):
         path = self.write("c.npz", self.npz(x=weights(1, 3, 8, 8)))
         self.assert_rejected(self.compile(models.write_onnx(self.scratch), "--calibration", path, "--max-loss", "1"),
-                             r"calibration data: holds one sample")
+                             r"calibration data: error: holds one sample")
 
     def test_too_few_cycles(self):
         path = self.write("c.npz", self.npz(x=weights(4, 3, 8, 8)))

@@ -93,6 +93,12 @@ class Parts(RejectionTest, metaclass=CaseTable):
         self.assert_diagnostic([*self.compile(self.write("m.onnx", made.SerializeToString())), "--quantize", "none"],
                                "@/m.onnx: node 'it' (Normalizer): error: attribute 'more' is of the kind TYPE_PROTO, which no operator here takes")
 
+    def test_budget(self):
+        model, samples = self.write("m.onnx", MODEL), self.scratch / "c.npz"
+        numpy.savez(samples, x=numpy.ones((2, 3, 8, 8), numpy.float32))
+        self.assert_rejected(self.compile(model, "--calibration", samples, "--max-cycles", "1000"),
+                             r"m\.onnx: error: --max-loss and --max-cycles are of a whole network")
+
     def test_reason_of_what_stays_on_the_host(self):
         model = encoded(graph_of([node("Relu", ("x",), ("r",)), node("NonZero", ("r",), ("y",))]))
         told = self.assert_done([*self.compile(self.write("m.onnx", model)), "--plan"]).output

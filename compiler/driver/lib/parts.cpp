@@ -200,11 +200,14 @@ private:
   }
 
   CompileResult compileParts() {
-    if (parts_.size() > 1 && (options_.quantization.maxLoss || options_.quantization.maxCycles))
-      throw UserError({options_.model, 0, 0, ""},
-                      "--max-loss and --max-cycles are of a whole network, and the host computes a "
-                      "part of this one",
-                      "leave them out; --plan says which part, and why");
+    const bool isParted = std::any_of(parts_.begin(), parts_.end(),
+                                      [](const ModelPart &part) { return part.onHost; });
+    if (isParted && (options_.quantization.maxLoss || options_.quantization.maxCycles))
+      throw UserError(
+          {options_.model, 0, 0, ""},
+          "--max-loss and --max-cycles are of a whole network, and the host computes at "
+          "least a part of this one",
+          "leave them out; --plan says which part, and why");
     CompileResult whole;
     PartedProgram program;
     for (size_t i = 0; i < parts_.size(); ++i) {

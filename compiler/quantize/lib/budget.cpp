@@ -34,8 +34,11 @@ public:
 private:
   std::optional<TriedPrecision> at(Precision precision, size_t exact) {
     const auto [known, isNew] = known_.try_emplace({precision, exact});
-    if (isNew && (known->second = measure_(precision, exact)))
-      report_.tried.push_back(*known->second);
+    if (isNew) {
+      known->second = measure_(precision, exact);
+      if (known->second)
+        report_.tried.push_back(*known->second);
+    }
     return known->second;
   }
 

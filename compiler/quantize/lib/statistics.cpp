@@ -66,7 +66,7 @@ public:
 
   float low(size_t channel) const { return over<std::less<>>(low_, channel); }
   float high(size_t channel) const { return over<std::greater<>>(high_, channel); }
-  // How far a channel's ends may be on other samples, as magnitudes. One that was quiet on all of
+  // How far a channel's ends may be on other samples, as magnitudes. One that was faint on all of
   // these may be loud on the next; so many deviations let those fill their range that hardly vary.
   double lowBound(size_t channel) const { return lowEnds_[channel].bound(double(lowest_.size())); }
   double highBound(size_t channel) const {

@@ -95,6 +95,13 @@ TEST_F(Budget, ALossThatTakesMoreCyclesIsRefusedWithTheLossWithinThem) {
                      "6.0 dB are lost");
 }
 
+TEST_F(Budget, ANetworkThatTheTargetCannotComputeHasNone) {
+  options_.maxLoss = 1;
+  EXPECT_THROW(
+      spend(options_, tensors, [](Precision, size_t) { return std::optional<TriedPrecision>(); }),
+      UserError);
+}
+
 TEST(BudgetOrder, NoiseForACycleDecidesAndTheFirstOfEqualOnes) {
   EXPECT_THAT(byWorth({1, 4, 2, 4, 3}, {1, 8, 2, 1, 0}), ::testing::ElementsAre(3, 4, 0, 2, 1));
 }
@@ -152,6 +159,24 @@ TEST_F(BudgetOfNetwork, OneSampleCannotBeHeldBack) {
     FAIL();
   } catch (const UserError &error) {
     EXPECT_EQ(error.message(), "holds one sample: of a budget, some are held back to measure by");
+  }
+}
+
+TEST_F(BudgetOfNetwork, OutputsOfZerosTellNothing) {
+  auto module = parse("func.func @main(%x: tensor<1x2xf32>) -> tensor<1x2xf32> { return %x : "
+                      "tensor<1x2xf32> }");
+  CalibrationData data = randomCalibration(*module, 8, 1);
+  Tensor &samples = data.arrays.begin()->second;
+  std::fill(samples.data<float>() + 12, samples.data<float>() + 16, 0.0f); // the last quarter
+  QuantizeOptions options;
+  options.maxLoss = 1;
+  try {
+    quantize(*module, data, options, nullptr, nullptr, nullptr,
+             [](mlir::ModuleOp) { return NetworkCycles(); });
+    FAIL();
+  } catch (const UserError &error) {
+    EXPECT_EQ(error.message(),
+              "the samples held back give outputs of zeros, or none that are finite");
   }
 }
 

@@ -315,11 +315,11 @@ protected:
   }
 };
 
-TEST_F(TwoChannels, AChannelThatWasQuietOnMostSamplesMayBeLoud) {
+TEST_F(TwoChannels, AChannelThatWasFaintOnMostSamplesMayBeLoud) {
   onCalibration_ = [](Tensor &samples) {
-    const int64_t quiet = samples.elements() / 16 * 15; // all but the last, which is half as loud
+    const int64_t faint = samples.elements() / 16 * 15; // all but the last, which is half as loud
     for (int64_t i = 1; i < samples.elements(); i += 2)
-      samples.data<float>()[i] *= i < quiet ? 0.05f : 0.5f;
+      samples.data<float>()[i] *= i < faint ? 0.05f : 0.5f;
   };
   EXPECT_GT(decibelsOfBoth(), 30);
 }
