@@ -79,7 +79,8 @@ class Calibration(RejectionTest, metaclass=CaseTable):
         graph = models.graph_of([node("QuantizeLinear", ("x", "s", "z"), ("q",)), node("DequantizeLinear", ("q", "s", "z"), ("r",)), node("Relu", ("r",))],
                                 [models.tensor("s", numpy.float32(0.1)), models.tensor("z", numpy.uint8(128))])
         self.assert_rejected(self.compile(self.write("m.onnx", encoded(graph)), "--calibration", path, "--max-loss", "1"),
-                             r"quantization: error: the model says how its tensors are stored, which leaves no precision to choose")
+                             r"quantization: error: the model says how its tensors are stored, which leaves no precision to choose\n"
+                             r"  fix: leave out --max-loss and --max-cycles$")
 
     def test_pickle(self):
         self.check(self.npz(x=numpy.array([{"a": 1}], dtype=object)))

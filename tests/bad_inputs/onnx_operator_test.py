@@ -116,7 +116,10 @@ class Operators(RejectionTest, metaclass=CaseTable):
                                              [tensor("i", weights(3, 3))], [value("x", [3, 3], TensorProto.BOOL)])), "And",
                             "input 'e' is of float32, and should be of bool"),
         "scales of a quantization": (constants("DequantizeLinear", numpy.zeros((2, 3), numpy.int8), weights(2)), "DequantizeLinear",
-                                     "a scale or zero point of shape 2 does not fit an input of 2x3"),
+                                     "its scale has the shape 2, and should have 3"),
+        "scales of blocks": (encoded(graph_of([node("DequantizeLinear", ("x", "s"), block_size=2, axis=1)],
+                                              [tensor("s", weights(2, 1))], [value("x", [2, 4], TensorProto.INT8)]), opset=21),
+                             "DequantizeLinear", "a scale or zero point of shape 2x1 does not fit an input of 2x4"),
         # constants
         "constant": (encoded(graph_of([node("Constant", (), value_string="a")])), "Constant", "it has no value of numbers"),
         "fill": (constants("ConstantOfShape", int64(2), value=tensor("v", weights(2))), "ConstantOfShape",

@@ -96,8 +96,9 @@ class Parts(RejectionTest, metaclass=CaseTable):
     def test_budget(self):
         model, samples = self.write("m.onnx", MODEL), self.scratch / "c.npz"
         numpy.savez(samples, x=numpy.ones((2, 3, 8, 8), numpy.float32))
-        self.assert_rejected(self.compile(model, "--calibration", samples, "--max-cycles", "1000"),
-                             r"m\.onnx: error: --max-loss and --max-cycles are of a whole network")
+        self.assert_diagnostic(self.compile(model, "--calibration", samples, "--max-cycles", "1000"),
+                               "@/m.onnx: error: --max-loss and --max-cycles are of a whole network, and the host computes at least a part of this one\n"
+                               "  fix: leave them out; --plan says which part, and why")
 
     def test_reason_of_what_stays_on_the_host(self):
         model = encoded(graph_of([node("Relu", ("x",), ("r",)), node("NonZero", ("r",), ("y",))]))

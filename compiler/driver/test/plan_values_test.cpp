@@ -29,10 +29,16 @@ namespace {
 // A plan drawn at random for every kernel.
 class Chance : public Tuner {
 public:
-  Chance(uint64_t seed, const isa::Isa &isa) : random_(seed), isa_(isa) {}
+  // Of the plans of which `isWanted` is true.
+  Chance(uint64_t seed, const isa::Isa &isa, bool (*isWanted)(const PlanPoint &) = nullptr)
+      : random_(seed), isa_(isa), isWanted_(isWanted) {}
   std::optional<PlanPoint> choose(const TunableKernel &kernel) override {
     for (int draw = 0; draw < 20; ++draw) {
-      const std::optional<PlanPoint> point = randomPoint(kernel.space, random_);
+      std::optional<PlanPoint> point = randomPoint(kernel.space, random_);
+      for (int more = 0; isWanted_ && !(point && isWanted_(*point)) && more < 20'000; ++more)
+        point = randomPoint(kernel.space, random_);
+      if (isWanted_ && point && !isWanted_(*point))
+        return std::nullopt;
       const std::optional<PlanAlone> alone = point ? kernel.emit(*point) : std::nullopt;
       if (alone) {
         checkBound(kernel.space, *point, *alone);
@@ -60,12 +66,14 @@ private:
 
   Random random_;
   const isa::Isa &isa_;
+  bool (*isWanted_)(const PlanPoint &);
 };
 
 struct Layer {
   int64_t height, width, channels, filters, kernel, stride, pad, dilation;
   bool isPlanar = false; // the argument is NCHW
   bool isRescaled = true;
+  bool isAdded = false; // to an argument of 32 bits
 };
 
 std::string textOf(const Layer &c) {
@@ -87,18 +95,24 @@ std::string textOf(const Layer &c) {
   const std::string planes = fmt::format("tensor<1x{}x{}x{}xi8>", c.channels, c.height, c.width);
   const std::string transpose = fmt::format(
       "  %x = tosa.transpose %p {{perms = array<i32: 0, 2, 3, 1>}} : ({}) -> {}\n", planes, x);
-  return fmt::format("func.func @main({}: {}) -> tensor<{}xi{}> {{\n{}", c.isPlanar ? "%p" : "%x",
-                     c.isPlanar ? planes : x, shape, c.isRescaled ? 8 : 32,
+  const std::string addend = fmt::format(", %a: tensor<{}xi32>", shape);
+  return fmt::format("func.func @main({}: {}{}) -> tensor<{}xi{}> {{\n{}", c.isPlanar ? "%p" : "%x",
+                     c.isPlanar ? planes : x, c.isAdded ? addend : "", shape, c.isRescaled ? 8 : 32,
                      c.isPlanar ? transpose : "") +
          constant("w", fmt::format("\"0x{}\"", weights), w) + constant("b", "5", b) +
          constant("z", "0", "tensor<1xi8>") + constant("xz", "3", "tensor<1xi8>") +
          constant("z32", "0", "tensor<1xi32>") + constant("m", "1073741824", "tensor<1xi32>") +
          constant("s", "40", "tensor<1xi8>") +
          fmt::format(
-             "  %y = tosa.conv2d %x, %w, %b, %xz, %z {{acc_type = i32, pad = array<i64: {0}, {0}, "
+             "  %{7} = tosa.conv2d %x, %w, %b, %xz, %z {{acc_type = i32, pad = array<i64: {0}, "
+             "{0}, "
              "{0}, {0}>, stride = array<i64: {1}, {1}>, dilation = array<i64: {2}, {2}>}} : ({3}, "
              "{4}, {5}, tensor<1xi8>, tensor<1xi8>) -> tensor<{6}xi32>\n",
-             c.pad, c.stride, c.dilation, x, w, b, shape) +
+             c.pad, c.stride, c.dilation, x, w, b, shape, c.isAdded ? "c" : "y") +
+         (c.isAdded ? fmt::format("  %y = tosa.add %c, %a : (tensor<{0}xi32>, tensor<{0}xi32>) -> "
+                                  "tensor<{0}xi32>\n",
+                                  shape)
+                    : "") +
          (c.isRescaled
               ? fmt::format(
                     "  %r = tosa.rescale %y, %m, %s, %z32, %z {{scale32 = true, rounding_mode = "
@@ -134,14 +148,14 @@ void PrintTo(const Case &each, std::ostream *stream) { *stream << each.name; }
 
 class PlanValues : public ::testing::TestWithParam<Case> {};
 
-} // namespace
-
-TEST_P(PlanValues, AreTheSameUnderAllPlans) {
+// That what the case computes is the same under so many plans drawn as without fusion.
+void expectSameValues(const Case &tried, uint64_t plans,
+                      bool (*isWanted)(const PlanPoint &) = nullptr) {
   CompileOptions options;
-  options.model = ::testing::TempDir() + "/plan_values_" + GetParam().name + ".mlir";
+  options.model = ::testing::TempDir() + "/plan_values_" + tried.name + ".mlir";
   options.quantize = "none";
   options.to = Stage::Kernel;
-  std::ofstream(options.model) << GetParam().text;
+  std::ofstream(options.model) << tried.text;
   const std::string kernels = compile(options).output;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<mlir::func::FuncDialect, mlir::tosa::TosaDialect, kernel::KernelDialect,
@@ -160,7 +174,7 @@ TEST_P(PlanValues, AreTheSameUnderAllPlans) {
     const auto expected = outputsUnder(false, nullptr);
     std::set<PlanPoint> drawn;
     for (uint64_t seed = 1; seed <= plans; ++seed) {
-      Chance chance(seed, isa);
+      Chance chance(seed, isa, isWanted);
       EXPECT_TRUE(outputsUnder(true, &chance) == expected)
           << target << ", seed " << seed << ": "
           << ::testing::PrintToString(chance.drawn); // by dimension
@@ -170,11 +184,22 @@ TEST_P(PlanValues, AreTheSameUnderAllPlans) {
   }
 }
 
+} // namespace
+
+TEST_P(PlanValues, AreTheSameUnderAllPlans) { expectSameValues(GetParam(), plans); }
+
+// Each of these tiles reads its own part of the addend. Few plans of all have any.
+TEST(PlanValuesOfTiles, AreTheSameWhereFirstTilesTakeTurns) {
+  expectSameValues({"by_turns", textOf({4, 3, 192, 96, 1, 1, 0, 1, false, true, true})}, 3,
+                   [](const PlanPoint &point) { return point[ConvSpace::FirstTiles] > 1; });
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Layers, PlanValues,
     ::testing::Values(Case{"plain", textOf({12, 10, 32, 48, 1, 1, 0, 1})},
                       Case{"padded", textOf({13, 17, 24, 40, 3, 1, 1, 1})},
                       Case{"sums", textOf({12, 10, 64, 90, 1, 1, 0, 1, false, false})},
+                      Case{"added", textOf({12, 10, 64, 90, 1, 1, 0, 1, false, true, true})},
                       Case{"few_pixels", textOf({1, 2, 128, 70, 1, 1, 0, 1})},
                       Case{"strided", textOf({15, 15, 40, 33, 3, 2, 1, 1})},
                       Case{"few_channels", textOf({19, 19, 3, 24, 5, 2, 2, 1})},

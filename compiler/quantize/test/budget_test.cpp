@@ -30,11 +30,13 @@ protected:
                                                       : "extended ") +
              std::to_string(chosen.exactTensors);
     } catch (const UserError &error) {
-      return error.message();
+      return error.message() + "; " + error.fix();
     }
   }
 
   std::optional<TriedPrecision> measure(Precision precision, size_t exact) const {
+    if (!isComputable_)
+      return std::nullopt;
     if (precision == Precision::Mixed)
       return TriedPrecision{precision, 0, 33, 1250};
     if (precision == Precision::Extended)
@@ -43,7 +45,7 @@ protected:
   }
 
   QuantizeOptions options_;
-  bool isExtendable_ = true;
+  bool isExtendable_ = true, isComputable_ = true;
   int measured_ = 0;
 };
 
@@ -81,7 +83,8 @@ TEST_F(Budget, OfCyclesTheMostExactPrecisionIsTaken) {
 
 TEST_F(Budget, TooFewCyclesAreRefusedWithTheFewest) {
   options_.maxCycles = 999;
-  EXPECT_EQ(spent(), "--max-cycles 999: the fastest precision takes 1000 cycles, at 30.0 dB");
+  EXPECT_EQ(spent(), "--max-cycles 999: the fastest precision takes 1000 cycles, at 30.0 dB; "
+                     "allow 1000 cycles");
 }
 
 TEST_F(Budget, ALossWithinTheCyclesIsTaken) {
@@ -92,14 +95,14 @@ TEST_F(Budget, ALossWithinTheCyclesIsTaken) {
 TEST_F(Budget, ALossThatTakesMoreCyclesIsRefusedWithTheLossWithinThem) {
   options_.maxLoss = 5, options_.maxCycles = 1599;
   EXPECT_EQ(spent(), "--max-loss 5 takes 1600 cycles, more than --max-cycles 1599: within these, "
-                     "6.0 dB are lost");
+                     "6.0 dB are lost; allow 1600 cycles, or a greater loss");
 }
 
 TEST_F(Budget, ANetworkThatTheTargetCannotComputeHasNone) {
   options_.maxLoss = 1;
-  EXPECT_THROW(
-      spend(options_, tensors, [](Precision, size_t) { return std::optional<TriedPrecision>(); }),
-      UserError);
+  isComputable_ = false;
+  EXPECT_EQ(spent(), "the target cannot compute it in any precision, so no budget holds; leave out "
+                     "--max-loss and --max-cycles, which tells why");
 }
 
 TEST(BudgetOrder, NoiseForACycleDecidesAndTheFirstOfEqualOnes) {
@@ -159,6 +162,7 @@ TEST_F(BudgetOfNetwork, OneSampleCannotBeHeldBack) {
     FAIL();
   } catch (const UserError &error) {
     EXPECT_EQ(error.message(), "holds one sample: of a budget, some are held back to measure by");
+    EXPECT_EQ(error.fix(), "give two or more, or leave out --max-loss and --max-cycles");
   }
 }
 
@@ -177,6 +181,7 @@ TEST_F(BudgetOfNetwork, OutputsOfZerosTellNothing) {
   } catch (const UserError &error) {
     EXPECT_EQ(error.message(),
               "the samples held back give outputs of zeros, or none that are finite");
+    EXPECT_EQ(error.fix(), "give others, or leave out --max-loss and --max-cycles");
   }
 }
 

@@ -282,17 +282,20 @@ void Convolution::lower(const ConvPlan &plan, bool isTrial, bool isAlone) {
       loadedPlace = &place;
       loadedDepth = channels;
       if (i == 0 && hasWideOperands_) // while the array is in another bank
-        for (const Sums &tile : tiles) {
+        for (size_t of = 0; of < tiles.size(); ++of) {
           const size_t known = steps_.buffers.size();
-          chain.loadOperands(step.loads, tile.box);
-          standInTurn(known, tile.turn);
+          chain.useCopy(of);
+          chain.loadOperands(step.loads, tiles[of].box);
+          standInTurn(known, tiles[of].turn);
         }
       if (i == 0 || byDepth)
         windows = stage_.gather(step.compute, input_, place.y, place.x);
       for (auto [tile, ofTile] : llvm::zip(tiles, weights))
         stage_.fill(step.compute, windows, ofTile, place.y, place.x, tile.chunk, tile.acc, i > 0);
     }
-    for (const Sums &tile : tiles) {
+    for (size_t of = 0; of < tiles.size(); ++of) {
+      const Sums &tile = tiles[of];
+      chain.useCopy(of);
       Step &step = steps_.steps.back();
       const size_t known = steps_.buffers.size();
       const Extent extent{place.y.size(), place.x.size(), tile.chunk.size()};

@@ -292,12 +292,13 @@ public:
   }
   // From now on, operands that are the same for two boxes, one after the other, stay on chip.
   void keepOperands() { keepsOperands_ = true; }
-  // Of kept operands there are several copies: the tiles that come by turns read each its own.
+  // Of operands there are several copies: the tiles that come by turns read each its own, for its
+  // own box.
   void useCopy(size_t copy) {
     copies_.resize(std::max({copies_.size(), copy + 1, copy_ + 1}));
-    copies_[copy_] = {std::move(outside_), std::move(loaded_)};
+    copies_[copy_] = {std::move(box_), std::move(outside_), std::move(loaded_)};
     copy_ = copy;
-    std::tie(outside_, loaded_) = std::move(copies_[copy]);
+    std::tie(box_, outside_, loaded_) = std::move(copies_[copy]);
   }
   // `narrow` in accumulators; asked for before `prepare`.
   void needWidening() { needsWidening_ = true; }
@@ -372,7 +373,7 @@ private:
   ChannelBlocks biasBlocks_; // adds the bias where no rescale takes it
   llvm::DenseMap<Key, Tile> outside_;
   llvm::DenseMap<Key, Box> loaded_; // of these, what was loaded; where operands are kept
-  std::vector<std::tuple<llvm::DenseMap<Key, Tile>, llvm::DenseMap<Key, Box>>>
+  std::vector<std::tuple<Box, llvm::DenseMap<Key, Tile>, llvm::DenseMap<Key, Box>>>
       copies_; // the others
   size_t copy_ = 0;
   bool keepsOperands_ = false, needsWidening_ = false;

@@ -1,6 +1,7 @@
 // Mistakes on the command line: exit code 2, one diagnostic, and where to look.
 #include "tool.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -238,10 +239,12 @@ TEST_F(Usage, refusesOptionsThatOthersLeaveWithoutEffect) {
 
 TEST_F(Usage, refusesALossThatIsNoNumberOfDecibels) {
   for (const char *loss : {"x", "-1", "1 dB", "1V", "nan", "inf"})
-    EXPECT_EQ(diagnosticOf({"compile", "m.onnx", "-o", "p.elf", "--max-loss", loss, "--calibration",
-                            "c.npz"}),
-              std::string("tilewright: error: --max-loss: '") + loss +
-                  "' is no number of dB, 0 or more\n  fix: see `tilewright compile --help`\n");
+    EXPECT_EQ(
+        diagnosticOf(
+            {"compile", "m.onnx", "-o", "p.elf", "--max-loss", loss, "--calibration", "c.npz"}),
+        fmt::format("tilewright: error: --max-loss: '{}' is no number of dB, 0 or more\n  fix: "
+                    "see `tilewright compile --help`\n",
+                    loss));
 }
 
 TEST_F(Usage, listsFormatsAndTheirOperators) {

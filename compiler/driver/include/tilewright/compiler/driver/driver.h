@@ -22,9 +22,9 @@ struct CompileOptions {
   std::string target = "edge16";
   std::vector<std::string> overlays;
   std::map<std::string, std::vector<int64_t>> shapes;
-  std::map<std::string, std::string> constants; // files of inputs that always have one value
+  std::map<std::string, std::string> constants;        // files of inputs that always have one value
   std::map<std::string, onnx::Normalization> pictures; // inputs that are given as pictures
-  std::string calibration;                      // .npz or directory; empty: seeded random samples
+  std::string calibration; // .npz or directory; empty: seeded random samples
   // int8; none: what is integer already is computed on as it is, float models run on the host
   std::string quantize = "int8";
   bool acceleratorOnly = false; // nothing may run on the host
