@@ -1,8 +1,7 @@
 #include "known_ranges.h"
 
+#include "byte_arguments.h"
 #include "graph_queries.h"
-#include "tilewright/compiler/tosa/tensor_attributes.h"
-#include "tilewright/support/npy.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
@@ -46,7 +45,7 @@ private:
       return ofAnchor(anchor, plan_.anchors.find(anchor)->second);
     Operation *op = value.getDefiningOp();
     if (!op)
-      return std::nullopt;
+      return isFloat(value) ? ofIntegers(value) : std::nullopt; // whose casts are left out
     if (plan_.softmaxes.contains(op))
       return ChannelRange{0, 1};
     if (const auto table = plan_.tables.find(op); table != plan_.tables.end())
@@ -61,17 +60,21 @@ private:
     return std::nullopt;
   }
 
-  // Of an input that the model takes with 8 bits.
+  // Of an input that the model takes with 8 bits, whose elements may be moved.
   static std::optional<ChannelRange> ofIntegers(Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    auto main = argument ? cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
-    auto type =
-        main ? main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), typeAttribute) : nullptr;
-    if (type && type.getValue() == name(DType::U8))
-      return ChannelRange{0, 255};
-    if (type && type.getValue() == name(DType::I8))
-      return ChannelRange{-128, 127};
-    return std::nullopt;
+    while (Operation *op = value.getDefiningOp()) {
+      if (!isa<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp, tosa::ReverseOp, tosa::TileOp>(
+              op))
+        return std::nullopt;
+      value = op->getOperand(0);
+    }
+    auto argument = cast<BlockArgument>(value);
+    auto main = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    const std::optional<Parameters> bytes = bytesOf(main, argument);
+    if (!bytes)
+      return std::nullopt;
+    const auto zero = static_cast<double>(zeroOf(main, argument));
+    return spanning({bytes->lowest() - zero, bytes->highest() - zero});
   }
 
   std::optional<ChannelRange> ofAll(ValueRange values) {
