@@ -69,6 +69,16 @@ class Parts(RejectionTest, metaclass=CaseTable):
                                "@/y.npy: input 'y': error: is a batch of 3, another input one of 2\n"
                                "  fix: give all inputs for the same number of runs")
 
+    def test_samples_of_several_shapes(self):
+        program = self.write("p.elf", archive(outputs=[{"name": "y", "dtype": "int64", "shape": []}]))
+        samples = numpy.zeros((2, 3, 8, 8), numpy.float32)
+        samples[:, 0, 0, 0] = 1
+        samples[1, 0, 0, 1] = 1
+        file = self.write("x.npy", npy(samples))
+        self.assert_diagnostic(["run", program, "--input", f"x={file}", "--output-dir", self.scratch / "out"],
+                               "@/p.elf: error: output 'y' has the shape 4x1 for the first sample, and 4x2 for another\n"
+                               "  fix: run the samples one by one, or declare the dimension as unknown")
+
     def test_part_that_reads_nothing(self):
         program = self.write("p.elf", archive(inputs=[]))
         self.assert_diagnostic(["run", program], "@/p.elf: part 0: error: reads 'x', which no part before it gives" + DAMAGED)

@@ -296,6 +296,14 @@ private:
       return all;
     for (size_t sample = 1; sample < bound_.samples.size(); ++sample) {
       const Tensor &next = *valueOf(output, sample);
+      if (next.shape != valueOf(output, 0)->shape) // which the model does not say
+        throw UserError({program_.path, 0, 0, ""},
+                        fmt::format("output '{}' has the shape {} for the first sample, and {} for "
+                                    "another",
+                                    escape(program_.outputs[output].name),
+                                    formatShape(valueOf(output, 0)->shape),
+                                    formatShape(next.shape)),
+                        "run the samples one by one, or declare the dimension as unknown");
       all.bytes.insert(all.bytes.end(), next.bytes.begin(), next.bytes.end());
     }
     const auto count = static_cast<int64_t>(bound_.samples.size());

@@ -7,9 +7,10 @@
 namespace tilewright::host {
 
 // The first result of an operator of ai.onnx on `inputs`, for which the call's own stands in
-// errors.
+// errors; of this operator set, or of the model's.
 inline ConstantTensor apply(const Call &call, const char *op, std::vector<ConstantTensor> inputs,
-                            std::map<std::string, onnx::Attribute> attributes = {}) {
+                            std::map<std::string, onnx::Attribute> attributes = {},
+                            int64_t opset = 0) {
   onnx::Node node;
   node.name = call.node().name;
   node.op = op;
@@ -17,7 +18,7 @@ inline ConstantTensor apply(const Call &call, const char *op, std::vector<Consta
     node.inputs.push_back(input ? "input" : "");
   node.outputs = {"output"};
   node.attributes = std::move(attributes);
-  return run(node, call.opset(), call.location(), std::move(inputs)).front();
+  return run(node, opset > 0 ? opset : call.opset(), call.location(), std::move(inputs)).front();
 }
 
 inline ConstantTensor shared(Tensor tensor) {

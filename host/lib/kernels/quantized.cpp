@@ -156,8 +156,9 @@ void qlinearLeakyRelu(Call &call) {
 void qlinearSoftmax(Call &call) {
   auto attributes = call.node().attributes;
   attributes.erase("opset");
-  setQuantized(call, apply(call, "Softmax", {dequantized(call, 0)}, attributes), 3,
-               call.input(0).dtype);
+  setQuantized(call,
+               apply(call, "Softmax", {dequantized(call, 0)}, attributes, call.integer("opset", 0)),
+               3, call.input(0).dtype);
 }
 
 // A pool, of whose input the channels may be the last dimension.

@@ -261,7 +261,7 @@ void GraphImporter::importNode(const Node &node, int64_t opset) {
   for (auto &[name, tensor] : form.constants)
     values_[name] = {tensor, {}};
   for (const Node &each : form.nodes)
-    importPlain(each, opset, location);
+    importPlain(each, form.opset > 0 ? form.opset : opset, location);
   if (form.yieldsSums) {
     Operand &sums = values_.at(node.outputs[0]);
     sums.type = DType::I32;

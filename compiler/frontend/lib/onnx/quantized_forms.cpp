@@ -30,12 +30,11 @@ public:
         {node().name, op, "", std::move(inputs), {result}, std::move(attributes)});
     return result;
   }
-  std::string scalar(DType type, double value) {
-    Tensor tensor = makeTensor(type, {});
-    if (host::isFloat(type))
-      host::setFloat(tensor, 0, value);
-    else
-      host::setInteger(tensor, 0, static_cast<int64_t>(value));
+  // Scales of 1, for each of the zero points that this input has.
+  std::string ones(size_t zeroPoints) {
+    const ConstantTensor zeros = known(zeroPoints);
+    Tensor tensor = makeTensor(DType::F32, zeros ? zeros->shape : std::vector<int64_t>());
+    std::fill_n(tensor.data<float>(), tensor.elements(), 1.0f);
     return constant(std::move(tensor));
   }
   std::string constant(Tensor tensor) {
@@ -71,6 +70,7 @@ public:
     }
     form_.nodes.back().outputs = node().outputs;
   }
+  void useOpset(int64_t opset) { form_.opset = opset; }
   void resultSums() {
     form_.yieldsSums = true;
     form_.nodes.back().outputs = node().outputs;
@@ -132,6 +132,7 @@ void unary(Form &form, const char *op, const char *without = "") {
 
 void softmax(Form &form) {
   Attributes attributes = form.attributesBut("opset");
+  form.useOpset(form.integer("opset", 0));
   form.result(form.add("Softmax", {form.real(0)}, attributes), 3);
 }
 
@@ -144,10 +145,9 @@ void concat(Form &form) {
 
 // Zero points of two operands, whose scales are 1.
 template <typename Op> void integers(Form &form, Op op, int64_t axis) {
-  const std::string one = form.scalar(DType::F32, 1);
   form.add(op,
-           {form.real(form.input(0), one, form.input(2), 0),
-            form.real(form.input(1), one, form.input(3), axis)},
+           {form.real(form.input(0), form.ones(2), form.input(2), 0),
+            form.real(form.input(1), form.ones(3), form.input(3), axis)},
            form.node().attributes);
   form.resultSums();
 }

@@ -14,6 +14,7 @@ namespace tilewright::onnx_import {
 struct QuantizedForm {
   std::vector<onnx::Node> nodes; // in place of the one; with the inputs and outputs that it has
   std::map<std::string, onnx::ConstantTensor> constants; // of which they read some
+  int64_t opset = 0;       // of ai.onnx, by which they mean what they do; 0: the model's
   bool yieldsSums = false; // integers of 32 bits, which the reals stand for as they are
 };
 
