@@ -3,6 +3,7 @@
 #include "byte_arguments.h"
 #include "graph_queries.h"
 #include "softmax_match.h"
+#include "tilewright/compiler/tosa/given_parameters.h"
 #include "tilewright/host/elements.h"
 #include "tilewright/support/listed.h"
 
@@ -224,10 +225,13 @@ CalibrationData randomCalibration(ModuleOp module, int64_t samples, uint64_t see
       }
       continue;
     }
+    constexpr double reach = 3; // deviations, of the range that the model says
+    const std::optional<Parameters> given = givenBehind(main.getArgument(i));
+    const double deviation = given ? std::max(-given->lowest(), given->highest()) / reach : 1;
     Tensor tensor = makeTensor(DType::F32, shape);
     for (int64_t k = 0; k < tensor.elements(); ++k) {
       double radius = std::sqrt(-2 * std::log(uniform())), angle = 2 * M_PI * uniform();
-      tensor.data<float>()[k] = static_cast<float>(radius * std::cos(angle));
+      tensor.data<float>()[k] = static_cast<float>(deviation * radius * std::cos(angle));
     }
     data.arrays[nameOf(main, i)] = std::move(tensor);
   }

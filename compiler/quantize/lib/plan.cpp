@@ -168,20 +168,6 @@ private:
       take(op->getResult(0));
   }
 
-  // The parameters that all readers of `value` store it with; none where one reads it as it is.
-  static std::optional<Parameters> givenBehind(Value value) {
-    std::optional<Parameters> common;
-    for (Operation *user : value.getUsers()) {
-      std::optional<Parameters> own = givenParameters(user);
-      if (!own && isa<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp, tosa::ReverseOp>(user))
-        own = givenBehind(user->getResult(0));
-      if (!own || (common && !(*common == *own)))
-        return std::nullopt;
-      common = own;
-    }
-    return common;
-  }
-
   void visit(Operation *op) {
     if (op->hasTrait<OpTrait::ConstantLike>() || plan_.folded.contains(op) ||
         plan_.softmaxes.contains(op))

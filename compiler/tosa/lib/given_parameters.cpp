@@ -2,6 +2,7 @@
 
 #include "tilewright/compiler/tosa/tensor_attributes.h"
 
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -33,6 +34,39 @@ std::optional<Parameters> givenParameters(Operation *op) {
 
 std::optional<Parameters> givenParameters(Value value) {
   return givenParameters(value.getDefiningOp());
+}
+
+static bool chooses(Operation *op) {
+  auto resize = dyn_cast<tosa::ResizeOp>(op);
+  return isa<tosa::ConcatOp, tosa::GatherOp, tosa::MaxPool2dOp, tosa::MaximumOp, tosa::MinimumOp,
+             tosa::PadOp, tosa::ReshapeOp, tosa::ReverseOp, tosa::SelectOp, tosa::SliceOp,
+             tosa::TileOp, tosa::TransposeOp>(op) ||
+         (resize && resize.getMode() == tosa::ResizeMode::NEAREST_NEIGHBOR);
+}
+
+// `known`: what was found of values before, each of which may be met on many ways.
+static std::optional<Parameters>
+givenBehind(Value value, llvm::DenseMap<Value, std::optional<Parameters>> &known) {
+  if (const auto found = known.find(value); found != known.end())
+    return found->second;
+  std::optional<Parameters> common;
+  for (Operation *user : value.getUsers()) {
+    std::optional<Parameters> own = givenParameters(user);
+    if (!own && chooses(user))
+      own = givenBehind(user->getResult(0), known);
+    if (!own || (common && !(*common == *own))) {
+      common.reset();
+      break;
+    }
+    common = own;
+  }
+  known[value] = common;
+  return common;
+}
+
+std::optional<Parameters> givenBehind(Value value) {
+  llvm::DenseMap<Value, std::optional<Parameters>> known;
+  return givenBehind(value, known);
 }
 
 void setGivenWeights(ModuleOp module) {

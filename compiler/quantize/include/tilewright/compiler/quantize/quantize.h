@@ -30,7 +30,8 @@ struct CalibrationData {
 
 // Reads a `.npz` file or a directory of `.npy` files. Throws UserError.
 CalibrationData readCalibration(const std::string &path);
-// `samples` rows of seeded standard normal data for each argument of @main.
+// `samples` rows of seeded normal data for each argument of @main: of standard deviation 1, or of a
+// third of the range that a quantized model says it has.
 CalibrationData randomCalibration(mlir::ModuleOp module, int64_t samples, uint64_t seed);
 
 // What an integer module takes; nothing where the target cannot compute it. Uses the module up.

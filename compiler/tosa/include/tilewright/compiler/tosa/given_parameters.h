@@ -16,6 +16,10 @@ void setGivenParameters(mlir::Operation *clamp, const quantization::Parameters &
 // None of another operator, or where the model leaves them open.
 std::optional<quantization::Parameters> givenParameters(mlir::Operation *op);
 std::optional<quantization::Parameters> givenParameters(mlir::Value value); // of what yields it
+// The parameters that all readers of `value` store it with, or what they choose of it: rounded
+// before, elements that are moved, and the greatest and the least of some, are what they would be
+// rounded behind. None where one reads it as it is.
+std::optional<quantization::Parameters> givenBehind(mlir::Value value);
 
 // Weights of `module` are multiples of steps that the model chose: they are to stay what they are.
 void setGivenWeights(mlir::ModuleOp module);
