@@ -166,6 +166,26 @@ private:
       take(value);
     for (auto &[op, softmax] : plan_.softmaxes)
       take(op->getResult(0));
+    main_.walk([&](tosa::ConcatOp concat) {
+      if (const auto parameters = givenOfParts(concat);
+          parameters && !plan_.given.contains(concat.getOutput()))
+        plan_.given[concat.getOutput()] = *parameters;
+    });
+  }
+
+  // What all parts of a concatenation are stored with, which are moved there.
+  std::optional<Parameters> givenOfParts(tosa::ConcatOp concat) const {
+    std::optional<Parameters> common;
+    for (Value part : concat->getOperands()) {
+      while (isa_and_nonnull<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp, tosa::ReverseOp>(
+          part.getDefiningOp()))
+        part = part.getDefiningOp()->getOperand(0);
+      const auto given = plan_.given.find(part);
+      if (given == plan_.given.end() || (common && !(*common == given->second)))
+        return std::nullopt;
+      common = given->second;
+    }
+    return common;
   }
 
   void visit(Operation *op) {
