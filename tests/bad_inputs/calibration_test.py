@@ -82,6 +82,14 @@ class Calibration(RejectionTest, metaclass=CaseTable):
                              r"quantization: error: the model says how its tensors are stored, which leaves no precision to choose\n"
                              r"  fix: leave out --max-loss and --max-cycles$")
 
+    def test_control_of_a_budget_where_the_model_leaves_something_open(self):
+        path = self.write("c.npz", self.npz(x=weights(4, 3, 8, 8)))
+        graph = models.graph_of([node("QuantizeLinear", ("x", "s", "z"), ("q",)), node("DequantizeLinear", ("q", "s", "z"), ("r",)),
+                                 node("Conv", ("r", "w"), ("c",)), node("Conv", ("c", "v"))],
+                                [models.tensor("s", numpy.float32(0.1)), models.tensor("z", numpy.uint8(128)),
+                                 models.tensor("w", weights(8, 3, 3, 3)), models.tensor("v", weights(8, 8, 3, 3))])
+        self.assert_done(self.compile(self.write("m.onnx", encoded(graph)), "--calibration", path, "--max-loss", "1"))
+
     def test_pickle(self):
         self.check(self.npz(x=numpy.array([{"a": 1}], dtype=object)))
 

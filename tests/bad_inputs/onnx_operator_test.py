@@ -120,6 +120,9 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "scales of blocks": (encoded(graph_of([node("DequantizeLinear", ("x", "s"), block_size=2, axis=1)],
                                               [tensor("s", weights(2, 1))], [value("x", [2, 4], TensorProto.INT8)]), opset=21),
                              "DequantizeLinear", "a scale or zero point of shape 2x1 does not fit an input of 2x4"),
+        "integers of a run": (encoded(graph_of([node("DynamicQuantizeLinear", ("x",), ("y", "s", "z"))])), "DynamicQuantizeLinear",
+                              "its integers depend on the range of the data, and something reads them otherwise than as the reals that they stand for\n"
+                              "  fix: compute on what DequantizeLinear gives of them"),
         # constants
         "constant": (encoded(graph_of([node("Constant", (), value_string="a")])), "Constant", "it has no value of numbers"),
         "fill": (constants("ConstantOfShape", int64(2), value=tensor("v", weights(2))), "ConstantOfShape",

@@ -43,15 +43,16 @@ public:
     Plan plan = makePlan(main(), Precision::Standard);
     std::vector<Value> watched = watchedValues(plan), deciding;
     isGiven_ = !plan.given.empty();
-    if (isGiven_ && options_.precision == Precision::Automatic) // the model says its own
+    if (isGiven_ && !hasBudget() &&
+        options_.precision == Precision::Automatic) // the model says its own
       options_.precision = Precision::Standard;
-    if (isGiven_ && hasBudget())
+    const KnownRanges known = isGiven_ ? knownRanges(plan, watched) : KnownRanges();
+    open_ = known.unknown;
+    if (isGiven_ && !open_ && hasBudget())
       throw UserError(
           {"", 0, 0, "quantization"},
           "the model says how its tensors are stored, which leaves no precision to choose",
           "leave out --max-loss and --max-cycles");
-    const KnownRanges known = isGiven_ ? knownRanges(plan, watched) : KnownRanges();
-    open_ = known.unknown;
     if (isGiven_ && !open_) {
       observed_ = observationsOf(watched, known.ranges);
       options_.method = Calibration::MinMax;

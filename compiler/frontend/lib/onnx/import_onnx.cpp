@@ -69,7 +69,8 @@ private:
   FloatBuilder tosa_;
   ValueMap values_;
   int64_t foldedBytes_ = 0;
-  bool hasGivenWeights_ = false; // constants that the model has as integers
+  std::set<std::string> dynamicIntegers_; // that are read as such
+  bool hasGivenWeights_ = false;          // constants that the model has as integers
 };
 
 // A shape as a model declares it, "?x3x?x?".
@@ -249,6 +250,14 @@ Operand GraphImporter::asIntegers(const Operand &operand) {
 void GraphImporter::importNode(const Node &node, int64_t opset) {
   SourceLocation location{path_, 0, 0, node.describe()};
   tosa_.at(layerLocation(context_, node.name, node.op), location);
+  if (!node.outputs.empty() && dynamicIntegers_.count(node.outputs[0])) {
+    if (foldOnHost(node, opset, location))
+      return;
+    throw Unsupported(location,
+                      "its integers depend on the range of the data, and something reads them "
+                      "otherwise than as the reals that they stand for",
+                      "compute on what DequantizeLinear gives of them");
+  }
   if (!hasQuantizedForm(node.op, node.domain))
     return importPlain(node, opset, location);
   if (foldOnHost(node, opset, location))
@@ -388,6 +397,7 @@ mlir::Value GraphImporter::output(const GraphValue &declared) {
 
 mlir::OwningOpRef<mlir::ModuleOp> GraphImporter::import(const Model &model) {
   checkOptions(model);
+  dynamicIntegers_ = dynamicIntegersOf(model);
   std::set<std::string> used;
   std::vector<bool> needed = neededNodes(model, used);
 
@@ -499,6 +509,7 @@ void GraphImporter::surveyNode(const Model &model, const Node &node, mlir::Block
 
 std::vector<NodePlace> GraphImporter::survey(const Model &model, const std::set<size_t> &onHost) {
   checkOptions(model);
+  dynamicIntegers_ = dynamicIntegersOf(model);
   std::set<std::string> used;
   const std::vector<bool> needed = neededNodes(model, used);
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(builder_.getUnknownLoc());

@@ -207,7 +207,76 @@ const Row *rowOf(const std::string &op, const std::string &domain) {
   return nullptr;
 }
 
+// Who reads what of a graph.
+class Readers {
+public:
+  explicit Readers(const Graph &graph) {
+    for (const Node &node : graph.nodes)
+      for (const std::string &value : readsOf(node))
+        readers_[value].push_back(&node);
+    for (const GraphValue &output : graph.outputs)
+      outputs_.insert(output.name);
+  }
+
+  // Whether the integers and their zero point are read as reals alone, and the scale meets each
+  // product of them again.
+  bool areReals(const Node &dynamic) const {
+    const std::string integers = outputOf(dynamic, 0), scale = outputOf(dynamic, 1),
+                      zero = outputOf(dynamic, 2);
+    std::set<std::string> scales{scale}; // and its products with others
+    for (const Node *reader : readersOf(scale))
+      if (reader->op == "Mul")
+        scales.insert(outputOf(*reader, 0));
+    const auto scaled = [&](const Node *reader) {
+      return reader->op == "Mul" && std::any_of(reader->inputs.begin(), reader->inputs.end(),
+                                                [&](auto &name) { return scales.count(name); });
+    };
+    const auto isReal = [&](const Node *reader) {
+      if (reader->op == "DequantizeLinear")
+        return reader->inputs == std::vector<std::string>{integers, scale, zero};
+      const bool isProduct = reader->op == "MatMulInteger" || reader->op == "ConvInteger";
+      return isProduct && reader->inputs.size() > 2 && reader->inputs[0] == integers &&
+             reader->inputs[1] != integers && reader->inputs[2] == zero &&
+             allRead(outputOf(*reader, 0), [&](const Node *sums) {
+               return sums->op == "Cast" && allRead(outputOf(*sums, 0), scaled);
+             });
+    };
+    return allRead(integers, isReal) && (zero.empty() || allRead(zero, isReal)) &&
+           outputs_.count(scale) == 0;
+  }
+
+private:
+  static std::string outputOf(const Node &node, size_t index) {
+    return index < node.outputs.size() ? node.outputs[index] : "";
+  }
+  std::vector<const Node *> readersOf(const std::string &value) const {
+    const auto found = readers_.find(value);
+    return found != readers_.end() ? found->second : std::vector<const Node *>();
+  }
+  template <typename Holds> bool allRead(const std::string &value, const Holds &holds) const {
+    const std::vector<const Node *> readers = readersOf(value);
+    return outputs_.count(value) == 0 && std::all_of(readers.begin(), readers.end(), holds);
+  }
+
+  std::map<std::string, std::vector<const Node *>> readers_;
+  std::set<std::string> outputs_;
+};
+
 } // namespace
+
+std::set<std::string> dynamicIntegersOf(const Graph &graph) {
+  std::set<std::string> found;
+  std::optional<Readers> readers;
+  for (const Node &node : graph.nodes) {
+    if (node.op != "DynamicQuantizeLinear" || node.outputs.empty())
+      continue;
+    if (!readers)
+      readers.emplace(graph);
+    if (!readers->areReals(node))
+      found.insert(node.outputs[0]);
+  }
+  return found;
+}
 
 bool hasQuantizedForm(const std::string &op, const std::string &domain) {
   return rowOf(op, domain) != nullptr;

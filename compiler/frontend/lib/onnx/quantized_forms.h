@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace tilewright::onnx_import {
 
@@ -17,6 +18,11 @@ struct QuantizedForm {
   int64_t opset = 0;       // of ai.onnx, by which they mean what they do; 0: the model's
   bool yieldsSums = false; // integers of 32 bits, which the reals stand for as they are
 };
+
+// The integers that a DynamicQuantizeLinear gives (their names) which something reads otherwise
+// than as the reals that they stand for: products of them and their zero point that their scale is
+// multiplied with again, or DequantizeLinear.
+std::set<std::string> dynamicIntegersOf(const onnx::Graph &graph);
 
 bool hasQuantizedForm(const std::string &op, const std::string &domain);
 // Of such a node. `constant` gives what is known of a value at import, or null. Throws UserError.
