@@ -41,12 +41,12 @@ class Suite:
     prepare: tuple = ()  # a command that has all cores before the suites start; suites may share it, and run it themselves if need be
 
 
-DRAWN = ("--share", "3", "--seed", "{seed}", "--jobs", "{jobs}")
+DRAWN = ("--share", "4", "--seed", "{seed}", "--jobs", "{jobs}")
 SANITIZED = (PYTHON, "scripts/lib/check_sanitizers.py", "--build-only", *DRAWN)
 
 # In the order in which they start: the longest first, so that the lanes end together.
 SUITES = [
-    Suite("sanitizers", "unit tests and pass tests of a third of the test programs under ASan and UBSan",
+    Suite("sanitizers", "unit tests and pass tests of a quarter of the test programs under ASan and UBSan",
           (PYTHON, "scripts/lib/check_sanitizers.py", *DRAWN), always=False, prepare=SANITIZED),
     Suite("rtl", "the RTL against the cycle engine; builds models when it first runs",
           (PYTHON, "scripts/lib/run_tests.py", "build/release", "--name", "rtl", "--label", "rtl", "--jobs", "{jobs}"), always=False),
