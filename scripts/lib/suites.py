@@ -58,7 +58,7 @@ SUITES = [
     Suite("programs", "10 000 random programs on the RTL, the cycle and the functional engine, cycle by cycle",
           (PYTHON, "tests/programs/run", "--seed", "{seed}"), always=False),
     Suite("rtl-tosa", "a sample of TOSA's conformance tests on the RTL",
-          (PYTHON, "tests/conformance/run", "--sample", "10", "--engines", "rtl", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
+          (PYTHON, "tests/conformance/run", "--sample", "6", "--engines", "rtl", "--seed", "{seed}", "--jobs", "{jobs}"), always=False),
     Suite("conformance", "a sample of TOSA's conformance tests, both engines, both targets",
           (PYTHON, "tests/conformance/run", "--sample", "4", "--seed", "{seed}", "--jobs", "{jobs}")),
     Suite("conformance-int16", "a sample of the tests that TOSA's EXT-INT16 adds, both engines, both targets",
