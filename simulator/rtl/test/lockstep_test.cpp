@@ -193,18 +193,24 @@ TEST_P(Lockstep, PiecesAcrossBanksHaveTheBytesOfBoth) {
 }
 
 // Values by channel fill several rows of their arrays, all different, and every channel's results
-// tell them apart: multipliers near a half, shifts that leave bits of the sum.
+// tell them apart: multipliers near a half, shifts that leave bits of the sum. Values of fewer
+// channels, which end within a strip, leave the others as they are.
 TEST_P(Lockstep, ValuesOfEveryChannelAreItsOwn) {
   const isa::Isa &isa = target(GetParam());
-  const int64_t channels = isa.param("channels");
-  ASSERT_GT(channels, isa.param("lanes"));
-  std::string text = fmt::format("load s=0, d=0, n1=1, n0={0}\nload.i32 s=0x4000, d=0, n1=1, "
-                                 "n0={1}\nfence\nvchannel a=0, nc={1}\n",
-                                 12 * channels, channels);
-  for (int64_t count : {channels, channels - 1, isa.param("lanes") + 1})
-    text += fmt::format("vrescale.acc a=0, d={1}, n0=1, nc={0}\nvrescale a=0, d={2}, n0=1, "
-                        "nc={0}\n",
-                        count, channels, 12 * channels);
+  const int64_t channels = isa.param("channels"), fewer = isa.param("lanes") + 1;
+  ASSERT_GE(channels, fewer);
+  const int64_t first = 12 * channels, results = first + 12 * fewer;
+  std::string text = fmt::format("load s=0, d=0, n1=1, n0={}\nload.i32 s=0x4000, d=0, n1=1, "
+                                 "n0={}\nfence\nvchannel a=0, nc={}\n",
+                                 results, channels, channels);
+  const auto rescaled = [&](int64_t count) {
+    return fmt::format("vrescale.acc a=0, d={1}, n0=1, nc={0}\nvrescale a=0, d={2}, n0=1, "
+                       "nc={0}\n",
+                       count, channels, results);
+  };
+  for (int64_t count : {channels, channels - 1, fewer})
+    text += rescaled(count);
+  text += fmt::format("vchannel a={}, nc={}\n", first, fewer) + rescaled(channels);
   Program program = assemble(isa, text + "halt\n");
   program.codeAddress = 0x8000;
   program.dramBytes = 0x10000;
@@ -214,12 +220,14 @@ TEST_P(Lockstep, ValuesOfEveryChannelAreItsOwn) {
       segment.bytes.push_back(static_cast<char>(value >> (8 * byte)));
   };
   Segment values, sums;
-  for (int64_t c = 0; c < channels; ++c)
-    add(values, static_cast<int64_t>(random() % 2000) - 1000);
-  for (int64_t c = 0; c < channels; ++c)
-    add(values, (int64_t(1) << 30) + static_cast<int64_t>(random() % (1 << 30)));
-  for (int64_t c = 0; c < channels; ++c)
-    add(values, 34 + static_cast<int64_t>(random() % 3));
+  for (int64_t count : {channels, fewer}) {
+    for (int64_t c = 0; c < count; ++c)
+      add(values, static_cast<int64_t>(random() % 2000) - 1000);
+    for (int64_t c = 0; c < count; ++c)
+      add(values, (int64_t(1) << 30) + static_cast<int64_t>(random() % (1 << 30)));
+    for (int64_t c = 0; c < count; ++c)
+      add(values, 34 + static_cast<int64_t>(random() % 3));
+  }
   for (int64_t c = 0; c < channels; ++c)
     add(sums, static_cast<int64_t>(random() % 1000) - 500);
   sums.address = 0x4000;
