@@ -35,9 +35,9 @@ def attention(*further, query=(1, 2, 4, 8), keys=(1, 2, 4, 8), outputs=("y",), *
                             [value("x", list(query))]), opset=24)
 
 
-def rotation(*table, **attributes):
+def rotation(*table, positions=(), **attributes):
     """A rotation of four pairs at each of four positions, by tables of this shape."""
-    return on((1, 2, 4, 8), "RotaryEmbedding", weights(*table), weights(*table), opset=23, **attributes)
+    return on((1, 2, 4, 8), "RotaryEmbedding", weights(*table), weights(*table), *positions, opset=23, **attributes)
 
 
 def dilated_pool(**attributes):
@@ -295,11 +295,16 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "heads of none": (attention(query=(1, 4, 8), q_num_heads=3), "Attention", "a tensor of shape 1x4x8 has no 3 heads"),
         "shared heads": (attention(query=(1, 3, 4, 8)), "Attention", "3 heads of the query cannot share 2"),
         "long mask": (attention(weights(4, 6)), "Attention", "the mask is longer than the keys"),
+        "keys of another batch": (attention(keys=(3, 2, 4, 8)), "Attention", "shapes 3x2x8x4 and 2x8x4 do not fit each other"),
+        "past of no heads": (attention(None, weights(2, 4, 8)), "Attention", "a tensor of shape 2x4x8 holds no keys or values by heads"),
         "padded keys": (attention(None, None, None, int64(3)), "Attention", "lengths of padded keys are not supported"),
         "stage of scores": (attention(outputs=("y", "", "", "z"), qk_matmul_output_mode=7), "Attention",
                             "attribute 'qk_matmul_output_mode' is 7"),
         "rotated part": (rotation(1, 4, 4, rotary_embedding_dim=10), "RotaryEmbedding", "10 elements of 8 cannot be rotated"),
         "angles": (rotation(1, 4, 3), "RotaryEmbedding", "a table of shape 1x4x3 has no angles for 4 pairs"),
+        "position beyond the angles": (rotation(4, 4, positions=[int64(0, 1, 2, 4)]), "RotaryEmbedding", "index 4 is outside a dimension of 4"),
+        "positions of tables by batch": (rotation(1, 4, 4, positions=[int64(0, 0, 0, 0)]), "RotaryEmbedding",
+                                         "shapes 4x4x4 and 4x4 do not fit each other"),
         "angles of no batch": (rotation(4, 4), "RotaryEmbedding", "angles of shape 4x4 are of no positions of a batch"),
     })
     def test_message(self, case):

@@ -22,6 +22,10 @@ void FloatBuilder::fail(const std::string &message, const std::string &fix) cons
   throw UserError(source_, message, fix);
 }
 
+void FloatBuilder::failToFit(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b) const {
+  fail(fmt::format("shapes {} and {} do not fit each other", formatShape(a), formatShape(b)));
+}
+
 void FloatBuilder::refuse(const std::string &message) const { throw Unsupported(source_, message); }
 
 mlir::RankedTensorType FloatBuilder::type(llvm::ArrayRef<int64_t> shape, mlir::Type element) const {
@@ -88,8 +92,7 @@ Shape FloatBuilder::broadcastRanks(mlir::Value &a, mlir::Value &b) {
   Shape shapeA = sizesOf(a), shapeB = sizesOf(b);
   std::optional<Shape> shape = broadcastShapes(shapeA, shapeB);
   if (!shape)
-    fail(fmt::format("shapes {} and {} do not fit each other", formatShape(shapeA),
-                     formatShape(shapeB)));
+    failToFit(shapeA, shapeB);
   auto raise = [&](mlir::Value value, Shape from) {
     from.insert(from.begin(), shape->size() - from.size(), 1);
     return reshape(value, from);
@@ -119,8 +122,7 @@ mlir::Value FloatBuilder::select(mlir::Value condition, mlir::Value a, mlir::Val
   broadcastRanks(condition, b);
   std::optional<Shape> all = broadcastShapes(branches, shapeOf(condition));
   if (!all)
-    fail(fmt::format("shapes {} and {} do not fit each other", formatShape(branches),
-                     formatShape(shapeOf(condition))));
+    failToFit(branches, shapeOf(condition));
   return tosa::SelectOp::create(builder_, location_, type(*all, mlir::getElementTypeOrSelf(a)),
                                 condition, a, b);
 }
@@ -163,6 +165,8 @@ mlir::Value FloatBuilder::broadcastTo(mlir::Value a, llvm::ArrayRef<int64_t> sha
 mlir::Value FloatBuilder::reshape(mlir::Value a, llvm::ArrayRef<int64_t> shape) {
   if (shapeOf(a) == shape)
     return a;
+  if (elementCount(shapeOf(a)) != elementCount(shape))
+    failToFit(shapeOf(a), shape);
   mlir::RankedTensorType result = type(shape, mlir::getElementTypeOrSelf(a));
   // A constant in another shape is another constant.
   if (mlir::DenseElementsAttr elements = constantElements(a))
@@ -365,6 +369,8 @@ mlir::Value FloatBuilder::resize(mlir::Value input, llvm::ArrayRef<int64_t> outp
 
 mlir::Value FloatBuilder::matmul(mlir::Value a, mlir::Value b) {
   Shape shapeA = sizesOf(a), shapeB = sizesOf(b);
+  if (shapeA[0] != shapeB[0])
+    failToFit(shapeA, shapeB);
   if (shapeA[2] != shapeB[1])
     fail(fmt::format("matrices of {}x{} and {}x{} do not fit each other", shapeA[1], shapeA[2],
                      shapeB[1], shapeB[2]));

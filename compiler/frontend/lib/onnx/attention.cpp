@@ -1,4 +1,5 @@
 // Attention, and the rotation of positions that goes with it.
+#include "index.h"
 #include "operators.h"
 
 #include <cmath>
@@ -22,6 +23,16 @@ mlir::Value byHeads(NodeImporter &node, mlir::Value value, const char *heads) {
   FloatBuilder &tosa = node.tosa();
   return tosa.transpose(tosa.reshape(value, {shape[0], shape[1], count, shape[2] / count}),
                         {0, 2, 1, 3});
+}
+
+// The keys or values of an input behind those of an earlier call, where there are some.
+mlir::Value withEarlier(NodeImporter &node, size_t input, mlir::Value value) {
+  if (!node.has(input))
+    return value;
+  if (node.rank(input) != 4)
+    node.fail(fmt::format("a tensor of shape {} holds no keys or values by heads",
+                          formatShape(node.shape(input))));
+  return node.tosa().concat({node.floatValue(input), value}, 2);
 }
 
 // Each head as often as heads of the query share it.
@@ -90,13 +101,9 @@ static void buildAttention(NodeImporter &node) {
   mlir::Value query = byHeads(node, node.floatValue(0), "q_num_heads");
   mlir::Value key = byHeads(node, node.floatValue(1), "kv_num_heads");
   mlir::Value value = byHeads(node, node.floatValue(2), "kv_num_heads");
-  int64_t past = 0;
-  if (node.has(4)) {
-    past = node.shape(4)[2];
-    key = tosa.concat({node.floatValue(4), key}, 2);
-  }
-  if (node.has(5))
-    value = tosa.concat({node.floatValue(5), value}, 2);
+  const int64_t newest = sizesOf(key)[2];
+  key = withEarlier(node, 4, key);
+  value = withEarlier(node, 5, value);
   if (node.wants(1))
     node.setResult(key, 1);
   if (node.wants(2))
@@ -112,7 +119,7 @@ static void buildAttention(NodeImporter &node) {
   if (mlir::Value mask = maskOf(node, keys))
     scores = tosa.add(scores, mask);
   if (node.flag("is_causal", false))
-    scores = tosa.add(scores, causalMask(tosa, queries, keys, past));
+    scores = tosa.add(scores, causalMask(tosa, queries, keys, keys - newest));
   stages[1] = scores;
   if (const float cap = node.number("softcap", 0); cap > 0)
     scores = tosa.multiplyScalar(
@@ -151,12 +158,9 @@ static void buildRotaryEmbedding(NodeImporter &node) {
       node.fail(fmt::format("a table of shape {} has no angles for {} pairs",
                             formatShape(sizesOf(value)), half));
     if (node.has(3)) {
-      const Tensor &ids = node.known(3, "positions");
-      std::vector<int32_t> rows(ids.elements());
-      for (size_t i = 0; i < rows.size(); ++i)
-        rows[i] = static_cast<int32_t>(integerAt(ids, static_cast<int64_t>(i)));
-      value = tosa.gatherAxis(value, 0, rows);
-      Shape byPosition = ids.shape;
+      const std::vector<int64_t> rows = indicesOf(node, 3, "positions", sizesOf(value)[0]);
+      value = tosa.gatherAxis(value, 0, std::vector<int32_t>(rows.begin(), rows.end()));
+      Shape byPosition = node.shape(3);
       byPosition.push_back(half);
       value = tosa.reshape(value, byPosition);
     }

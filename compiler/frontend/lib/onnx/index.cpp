@@ -91,6 +91,19 @@ mlir::Value sumOfChosen(FloatBuilder &tosa, mlir::Value isChosen, mlir::Value da
 
 } // namespace
 
+std::vector<int64_t> indicesOf(NodeImporter &node, size_t input, const char *what, int64_t length) {
+  const Tensor &given = node.known(input, what);
+  std::vector<int64_t> indices(given.elements());
+  for (size_t i = 0; i < indices.size(); ++i) {
+    int64_t &index = indices[i];
+    index = integerAt(given, static_cast<int64_t>(i));
+    if (index < -length || index >= length)
+      node.fail(fmt::format("index {} is outside a dimension of {}", index, length));
+    index = index < 0 ? index + length : index;
+  }
+  return indices;
+}
+
 mlir::Value gatherByComparison(NodeImporter &node, int64_t axis) {
   FloatBuilder &tosa = node.tosa();
   mlir::Value data = node.value(0);

@@ -133,19 +133,6 @@ Parts partsOf(NodeImporter &node) {
   return {axis, sizes};
 }
 
-std::vector<int64_t> indicesOf(NodeImporter &node, int64_t length) {
-  const Tensor &given = node.known(1, "indices");
-  std::vector<int64_t> indices(given.elements());
-  for (size_t i = 0; i < indices.size(); ++i) {
-    int64_t &index = indices[i];
-    index = integerAt(given, static_cast<int64_t>(i));
-    if (index < -length || index >= length)
-      node.fail(fmt::format("index {} is outside a dimension of {}", index, length));
-    index = index < 0 ? index + length : index;
-  }
-  return indices;
-}
-
 Shape gatheredShape(NodeImporter &node, int64_t axis) {
   Shape shape = node.shape(0), indices = node.shape(1);
   shape.erase(shape.begin() + axis);
@@ -265,7 +252,7 @@ static void buildGather(NodeImporter &node) {
   if (!node.constant(1))
     return node.setResult(tosa.reshape(gatherByComparison(node, axis), gatheredShape(node, axis)));
   mlir::Value value = node.value(0);
-  std::vector<int64_t> indices = indicesOf(node, sizesOf(value)[axis]);
+  std::vector<int64_t> indices = indicesOf(node, 1, "indices", sizesOf(value)[axis]);
   if (indices.empty())
     node.refuse("nothing is gathered");
   bool adjacent = true;
@@ -280,7 +267,7 @@ static void buildGather(NodeImporter &node) {
 static void foldGather(NodeImporter &node) {
   const Tensor &input = node.known(0, "input");
   int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
-  std::vector<int64_t> indices = indicesOf(node, input.shape[axis]);
+  std::vector<int64_t> indices = indicesOf(node, 1, "indices", input.shape[axis]);
   Shape shape = gatheredShape(node, axis);
   node.checkFold(shape, input.dtype);
   Tensor result = makeTensor(input.dtype, shape);

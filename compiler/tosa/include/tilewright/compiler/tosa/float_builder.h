@@ -113,6 +113,8 @@ public:
   mlir::Value matmul(mlir::Value a, mlir::Value b); // [B, M, K] x [B, K, N]
 
 private:
+  [[noreturn]] void failToFit(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b) const;
+
   // Gives both the larger rank; returns the shape of the result.
   Shape broadcastRanks(mlir::Value &a, mlir::Value &b);
   mlir::Value scalarConstant(float value); // tensor<1xf32>
