@@ -49,7 +49,7 @@ int64_t Call::integerScalar(size_t input, const char *what) const {
 
 double Call::scalar(size_t input, const char *what) const {
   const Tensor &tensor = this->input(input);
-  if (tensor.elements() != 1)
+  if (tensor.elements() != 1 || tensor.shape.size() > 1)
     fail(fmt::format("its {}, '{}', should be one number, and has the shape {}", what,
                      escape(node().inputs[input]), formatShape(tensor.shape)));
   return floatAt(tensor, 0);
@@ -80,9 +80,9 @@ void Call::checkSize(DType type, const Shape &shape) const {
   for (int64_t dim : shape)
     if (dim < 0)
       fail(fmt::format("a dimension of {} arises", dim));
-  if (!fitsTensor(shape, byteSize(type)))
+  if (!fitsTensor(shape, byteSize(type)) || elementCount(shape) * byteSize(type) > limitBytes_)
     fail(fmt::format("a tensor of shape {} arises, which is larger than {} bytes",
-                     formatShape(shape), maxTensorBytes));
+                     formatShape(shape), limitBytes_));
 }
 
 Tensor Call::make(DType type, Shape shape) const {

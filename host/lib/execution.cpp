@@ -166,12 +166,13 @@ std::map<std::string, ConstantTensor> runAll(const onnx::Model &model, const std
 }
 
 std::vector<ConstantTensor> run(const onnx::Node &node, int64_t opset,
-                                const SourceLocation &location,
-                                std::vector<ConstantTensor> inputs) {
+                                const SourceLocation &location, std::vector<ConstantTensor> inputs,
+                                int64_t limitBytes) {
   const Kernel *kernel = findKernel(node.op, node.domain);
   if (!kernel)
     throw UserError(location, fmt::format("operator {} is not supported", escape(node.op)));
   Call call(node, opset, location, {inputs.begin(), inputs.end()});
+  call.limitBytes(limitBytes);
   kernel->run(call);
   return tensorsOf(call.takeResults(), location);
 }

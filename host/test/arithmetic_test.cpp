@@ -25,13 +25,18 @@ TEST(Arithmetic, IntegersWrap) {
               ElementsAre(-2147483648.0));
 }
 
-TEST(Arithmetic, DivisionOfIntegersNeverTraps) {
-  EXPECT_THAT(valuesFrom("Div", {tensorOf(DType::I32, {3}, {-2147483648.0, 7, -7}),
-                                 tensorOf(DType::I32, {3}, {-1, 0, 2})}),
-              ElementsAre(-2147483648.0, 0, -3));
-  EXPECT_THAT(
-      valuesFrom("Mod", {tensorOf(DType::I64, {2}, {5, 5}), tensorOf(DType::I64, {2}, {0, -1})}),
-      ElementsAre(0, 0));
+TEST(Arithmetic, QuotientsOfTheLeastIntegerWrap) {
+  EXPECT_THAT(valuesFrom("Div", {tensorOf(DType::I32, {2}, {-2147483648.0, -7}),
+                                 tensorOf(DType::I32, {2}, {-1, 2})}),
+              ElementsAre(-2147483648.0, -3));
+  EXPECT_THAT(valuesFrom("Mod", {tensorOf(DType::I64, {1}, {5}), tensorOf(DType::I64, {1}, {-1})}),
+              ElementsAre(0));
+}
+
+TEST(Arithmetic, IntegersHaveNoQuotientByZero) {
+  for (const std::string op : {"Div", "Mod"})
+    EXPECT_THAT(errorOf(op, {tensorOf(DType::I32, {2}, {7, 7}), tensorOf(DType::I32, {2}, {1, 0})}),
+                HasSubstr("division by zero"));
 }
 
 TEST(Arithmetic, ModHasTheSignOfTheDivisorOrAsCHasIt) {

@@ -232,7 +232,7 @@ const BadModel badModels[] = {
          .ints("s", {1 << 27})
          .node("ConstantOfShape", {"s"}, {"c"})
          .node("Add", {"x", "c"}, {"y"}),
-     "m.onnx: node 'it' (ConstantOfShape): error: a constant of shape 134217728 arises, which is "
+     "m.onnx: node 'it' (ConstantOfShape): error: a tensor of shape 134217728 arises, which is "
      "larger than 16777216 bytes"},
     {"TileBlowUp", on("Tile", {"r"}).ints("r", {1 << 20, 1, 1 << 20, 1}),
      "m.onnx: node 'it' (Tile): error: a tensor of shape 1048576x3x8388608x8 arises, which is "

@@ -54,7 +54,18 @@ struct Quotient {
   }
 };
 
-void div(Call &call) { call.set(mapPairs(call, 0, 1, Quotient())); }
+// No integer is the quotient.
+void checkDivisors(const Call &call) {
+  const Tensor &divisors = call.input(1);
+  for (int64_t i = 0, count = isFloat(divisors.dtype) ? 0 : divisors.elements(); i < count; ++i)
+    if (integerAt(divisors, i) == 0)
+      call.fail("division by zero");
+}
+
+void div(Call &call) {
+  checkDivisors(call);
+  call.set(mapPairs(call, 0, 1, Quotient()));
+}
 
 // With the sign of `a`, as C has it.
 struct Remainder {
@@ -83,8 +94,11 @@ struct Modulus {
 };
 
 void mod(Call &call) {
-  call.set(call.flag("fmod", false) ? mapPairs(call, 0, 1, Remainder())
-                                    : mapPairs(call, 0, 1, Modulus()));
+  checkDivisors(call);
+  const bool likeC = call.flag("fmod", false);
+  if (!likeC && isFloat(call.input(0).dtype))
+    call.fail("attribute 'fmod' should be 1 for floating-point inputs");
+  call.set(likeC ? mapPairs(call, 0, 1, Remainder()) : mapPairs(call, 0, 1, Modulus()));
 }
 
 template <typename T> T integerPower(T base, T exponent) {

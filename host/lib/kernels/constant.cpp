@@ -22,6 +22,9 @@ Tensor floatList(const Call &call, const std::vector<float> &values) {
 }
 
 void constant(Call &call) {
+  if (call.node().attributes.size() != 1)
+    call.fail(fmt::format("it has {} attributes, and should have its value alone",
+                          call.node().attributes.size()));
   if (ConstantTensor value = call.tensor("value"))
     call.set(value);
   else if (call.hasAttribute("value_int"))

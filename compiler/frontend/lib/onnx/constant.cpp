@@ -16,12 +16,6 @@ Tensor integerVector(const std::vector<int64_t> &values) {
   return tensor;
 }
 
-Tensor scalar(DType type, double value) {
-  Tensor tensor = makeTensor(type, {});
-  isFloat(type) ? setFloat(tensor, 0, value) : setInteger(tensor, 0, static_cast<int64_t>(value));
-  return tensor;
-}
-
 } // namespace
 
 // Towards zero, as a cast to integers rounds.
@@ -82,77 +76,6 @@ static void buildCast(NodeImporter &node) {
 
 static void buildCastLike(NodeImporter &node) { castTo(node, node.type(1)); }
 
-static void foldCastLike(NodeImporter &node) {
-  const Tensor &input = node.known(0, "input");
-  node.checkFold(input.shape, node.type(1));
-  node.setResult(castTensor(input, node.type(1)));
-}
-
-static void foldCast(NodeImporter &node) {
-  int64_t to = node.integer("to", 0);
-  std::optional<DType> target = dtypeOf(to);
-  if (!target)
-    node.refuse(fmt::format("a cast to {} is not supported", elementTypeName(to)));
-  const Tensor &input = node.known(0, "input");
-  node.checkFold(input.shape, *target);
-  node.setResult(castTensor(input, *target));
-}
-
-static void foldConstant(NodeImporter &node) {
-  if (node.node().attributes.size() != 1)
-    node.fail(fmt::format("it has {} attributes, and should have its value alone",
-                          node.node().attributes.size()));
-  if (ConstantTensor tensor = node.tensor("value"))
-    return node.setResult(Operand{tensor, {}});
-  if (node.hasAttribute("value_float"))
-    return node.setResult(scalar(DType::F32, node.number("value_float", 0)));
-  if (node.hasAttribute("value_int")) {
-    Tensor tensor = integerVector({node.integer("value_int", 0)});
-    tensor.shape.clear();
-    return node.setResult(std::move(tensor));
-  }
-  if (node.hasAttribute("value_ints"))
-    return node.setResult(integerVector(node.integers("value_ints", {})));
-  if (node.hasAttribute("value_floats")) {
-    std::vector<float> values = node.numbers("value_floats", {});
-    Tensor tensor = makeTensor(DType::F32, {static_cast<int64_t>(values.size())});
-    std::copy(values.begin(), values.end(), tensor.data<float>());
-    return node.setResult(std::move(tensor));
-  }
-  node.refuse("it has no value of numbers");
-}
-
-static void foldConstantOfShape(NodeImporter &node) {
-  Shape shape = node.integers(0, "shape");
-  ConstantTensor value = node.tensor("value");
-  Tensor fill = value ? *value : scalar(DType::F32, 0);
-  if (fill.elements() != 1)
-    node.fail("its value is not one number");
-  node.checkFold(shape, fill.dtype);
-  node.setResult(stridedCopy(fill, shape, 0, Shape(shape.size(), 0)));
-}
-
-static void foldRange(NodeImporter &node) {
-  const Tensor &start = node.known(0, "start"), &limit = node.known(1, "limit");
-  const Tensor &delta = node.known(2, "delta");
-  node.checkScalar(0, "start");
-  node.checkScalar(1, "limit");
-  node.checkScalar(2, "delta");
-  double first = floatAt(start, 0), step = floatAt(delta, 0);
-  double count = std::ceil((floatAt(limit, 0) - first) / step);
-  if (!(count < static_cast<double>(maxFoldBytes)) || step == 0)
-    node.fail("the range is endless or too long");
-  Shape shape = {static_cast<int64_t>(std::max(count, 0.0))};
-  node.checkFold(shape, start.dtype);
-  Tensor result = makeTensor(start.dtype, shape);
-  for (int64_t i = 0; i < shape[0]; ++i) {
-    double value = first + static_cast<double>(i) * step;
-    isFloat(result.dtype) ? setFloat(result, i, value)
-                          : setInteger(result, i, static_cast<int64_t>(value));
-  }
-  node.setResult(std::move(result));
-}
-
 static void buildShape(NodeImporter &node) {
   Shape shape = node.shape(0);
   auto rank = static_cast<int64_t>(shape.size());
@@ -173,13 +96,13 @@ static void buildSize(NodeImporter &node) {
 llvm::ArrayRef<Operator> constantOperators() {
   // clang-format off: one row an operator
   static const Operator rows[] = {
-      {"Cast", buildCast, foldCast},
-      {"CastLike", buildCastLike, foldCastLike},
-      {"Constant", nullptr, foldConstant},
-      {"ConstantOfShape", nullptr, foldConstantOfShape},
-      {"Range", nullptr, foldRange},
-      {"Shape", buildShape, buildShape},
-      {"Size", buildSize, buildSize},
+      {"Cast", buildCast},
+      {"CastLike", buildCastLike},
+      {"Constant"},
+      {"ConstantOfShape"},
+      {"Range"},
+      {"Shape", buildShape},
+      {"Size", buildSize},
   };
   // clang-format on
   return rows;

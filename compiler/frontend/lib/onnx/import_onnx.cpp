@@ -191,31 +191,44 @@ Shape GraphImporter::boundShape(const GraphValue &input) const {
   return shape;
 }
 
-// What is known before the model runs of an operator that has no function of its own for it.
+// Computes what is known before the model runs; false where it is not. Sizes come from the model,
+// memory is the host's: both are limited.
 bool GraphImporter::foldOnHost(const Node &node, int64_t opset, const SourceLocation &location) {
-  if (node.inputs.empty() || !host::findKernel(node.op, node.domain))
+  if ((node.inputs.empty() && node.op != "Constant") || !host::findKernel(node.op, node.domain))
     return false;
   for (const auto &[name, attribute] : node.attributes)
     if (std::holds_alternative<std::shared_ptr<const Graph>>(attribute))
       return false;
+  const Operator *op = node.domain.empty() ? findOperator(node.op) : nullptr;
+  const bool foldsAll = op && (op->foldsAll || !op->build);
   std::vector<ConstantTensor> inputs;
   for (const std::string &input : node.inputs) {
     auto value = values_.find(input);
-    inputs.push_back(value == values_.end() ? nullptr : value->second.constant);
-    if (!input.empty() &&
-        (!inputs.back() || static_cast<int64_t>(inputs.back()->bytes.size()) > eagerFoldBytes))
+    const ConstantTensor &known =
+        inputs.emplace_back(value == values_.end() ? nullptr : value->second.constant);
+    if (input.empty())
+      continue;
+    if (!known || (!foldsAll && isFloat(known->dtype) &&
+                   static_cast<int64_t>(known->bytes.size()) > eagerFoldBytes))
       return false;
   }
-  const std::vector<ConstantTensor> results = host::run(node, opset, location, std::move(inputs));
-  for (size_t i = 0; i < results.size(); ++i)
-    if (!node.outputs[i].empty() && results[i]) {
-      if (static_cast<int64_t>(results[i]->bytes.size()) > maxFoldBytes ||
-          results[i]->shape.size() > maxConstantRank)
-        throw Unsupported(location, fmt::format("a constant of shape {} arises, which is larger "
-                                                "than {} bytes",
-                                                formatShape(results[i]->shape), maxFoldBytes));
-      values_[node.outputs[i]] = {widened(results[i]), {}};
-    }
+  const bool isLimited = !(op && op->foldsAll) && node.op != "Constant";
+  const std::vector<ConstantTensor> results = host::run(node, opset, location, std::move(inputs),
+                                                        isLimited ? maxFoldBytes : maxTensorBytes);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (node.outputs[i].empty() || !results[i])
+      continue;
+    if (results[i]->shape.size() > maxConstantRank)
+      throw Unsupported(location, fmt::format("a constant of {} dimensions arises; at most {} are "
+                                              "supported",
+                                              results[i]->shape.size(), maxConstantRank));
+    foldedBytes_ += isLimited ? static_cast<int64_t>(results[i]->bytes.size()) : 0;
+    if (foldedBytes_ > maxFoldTotalBytes)
+      throw UserError(location,
+                      fmt::format("the constants that the model computes need more than {} bytes",
+                                  maxFoldTotalBytes));
+    values_[node.outputs[i]] = {widened(results[i]), {}};
+  }
   return true;
 }
 
@@ -303,15 +316,12 @@ void GraphImporter::importPlain(const Node &node, int64_t opset, const SourceLoc
 void GraphImporter::importOperator(const Node &node, int64_t opset,
                                    const SourceLocation &location) {
   const Operator *op = node.domain.empty() ? findOperator(node.op) : nullptr;
-  if (!op && foldOnHost(node, opset, location))
-    return;
-  // Of an operator without a function for it, a failure here is not the last word.
-  if (op && !op->fold) {
-    try {
-      if (foldOnHost(node, opset, location))
-        return;
-    } catch (const UserError &) {
-    }
+  try {
+    if (foldOnHost(node, opset, location))
+      return;
+  } catch (const Unsupported &) {
+    if (!op || !op->build)
+      throw;
   }
   if (!op) {
     std::string domain =
@@ -319,37 +329,11 @@ void GraphImporter::importOperator(const Node &node, int64_t opset,
     throw Unsupported(location,
                       fmt::format("operator {}{} is not supported", escape(node.op), domain));
   }
-  NodeImporter importer(node, opset, location, values_, tosa_, foldedBytes_);
-  bool fold = op->fold != nullptr;
-  for (size_t i = 0; i < node.inputs.size() && fold; ++i) {
-    if (!importer.has(i))
-      continue;
-    const Tensor *constant = importer.constant(i);
-    fold = constant != nullptr;
-    if (fold && op->build && constant->dtype == DType::F32)
-      fold = static_cast<int64_t>(constant->bytes.size()) <= eagerFoldBytes;
-  }
-  if (fold) {
-    try {
-      op->fold(importer);
-    } catch (const Unsupported &) {
-      bool isFolded = false;
-      try {
-        isFolded = foldOnHost(node, opset, location);
-      } catch (const UserError &) { // the first error is of the importer's own
-      }
-      if (!isFolded)
-        throw;
-    }
-    for (const std::string &output : node.outputs)
-      if (auto value = values_.find(output); value != values_.end() && value->second.constant)
-        value->second.constant = widened(value->second.constant);
-  } else if (op->build) {
-    op->build(importer);
-  } else {
+  NodeImporter importer(node, opset, location, values_, tosa_);
+  if (!op->build)
     importer.refuse(fmt::format(
         "operator {} is supported only where its inputs are known at import", op->name));
-  }
+  op->build(importer);
 }
 
 // A model that declares another shape than it computes is damaged, or bound to a shape that it was

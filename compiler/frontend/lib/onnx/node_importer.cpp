@@ -12,8 +12,8 @@
 namespace tilewright::onnx_import {
 
 NodeImporter::NodeImporter(const Node &node, int64_t opset, const SourceLocation &location,
-                           ValueMap &values, FloatBuilder &builder, int64_t &foldedBytes)
-    : NodeView(node, opset, location), values_(values), tosa_(builder), foldedBytes_(foldedBytes) {}
+                           ValueMap &values, FloatBuilder &builder)
+    : NodeView(node, opset, location), values_(values), tosa_(builder) {}
 
 const Operand &NodeImporter::operand(size_t input) const {
   auto found = has(input) ? values_.find(node().inputs[input]) : values_.end();
@@ -140,13 +140,6 @@ float NodeImporter::scalar(size_t input, const char *what) const {
   return static_cast<float>(floatAt(tensor, 0));
 }
 
-bool NodeImporter::allKnown() const {
-  for (size_t i = 0; i < node().inputs.size(); ++i)
-    if (has(i) && !constant(i))
-      return false;
-  return true;
-}
-
 void NodeImporter::setResult(const Operand &operand, size_t output) {
   if (output < node().outputs.size() && !node().outputs[output].empty())
     values_[node().outputs[output]] = operand;
@@ -177,25 +170,6 @@ void NodeImporter::setResult(mlir::Value value, DType type, size_t output) {
 
 void NodeImporter::setResult(Tensor tensor, size_t output) {
   setResult(Operand{std::make_shared<const Tensor>(std::move(tensor)), {}}, output);
-}
-
-void NodeImporter::checkFold(const Shape &shape, DType type) {
-  if (shape.size() > maxConstantRank)
-    refuse(fmt::format("a constant of {} dimensions arises; at most {} are supported", shape.size(),
-                       maxConstantRank));
-  int64_t size = byteSize(type);
-  for (int64_t dim : shape) {
-    if (dim < 0)
-      fail(fmt::format("a dimension of {} arises", dim));
-    if (dim > 0 && size > maxFoldBytes / dim)
-      fail(fmt::format("a constant of shape {} arises, which is larger than {} bytes",
-                       formatShape(shape), maxFoldBytes));
-    size *= dim;
-  }
-  foldedBytes_ += size;
-  if (foldedBytes_ > maxFoldTotalBytes)
-    fail(fmt::format("the constants that the model computes need more than {} bytes",
-                     maxFoldTotalBytes));
 }
 
 } // namespace tilewright::onnx_import

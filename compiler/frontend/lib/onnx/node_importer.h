@@ -43,7 +43,7 @@ using ValueMap = std::unordered_map<std::string, Operand>;
 class NodeImporter : public NodeView {
 public:
   NodeImporter(const Node &node, int64_t opset, const SourceLocation &location, ValueMap &values,
-               FloatBuilder &builder, int64_t &foldedBytes);
+               FloatBuilder &builder);
 
   FloatBuilder &tosa() { return tosa_; }
 
@@ -71,7 +71,6 @@ public:
   float scalar(size_t input, const char *what) const;
   void checkFinite(const Tensor &tensor, size_t input) const;
   void checkScalar(size_t input, const char *what) const;
-  bool allKnown() const;
 
   // Results.
   // Integers are of the type that the operator's schema says, by the inputs' types.
@@ -79,16 +78,12 @@ public:
   void setResult(mlir::Value value, DType type, size_t output = 0);
   void setResult(Tensor tensor, size_t output = 0);
   void setResult(const Operand &operand, size_t output = 0);
-  // Fails when a constant of this shape may not be computed at import: sizes come from the model,
-  // memory is the host's.
-  void checkFold(const Shape &shape, DType type);
 
 private:
   DType resultType(size_t output) const;
   void checkVector(size_t input, const char *what) const;
   ValueMap &values_;
   FloatBuilder &tosa_;
-  int64_t &foldedBytes_;
 };
 
 } // namespace tilewright::onnx_import

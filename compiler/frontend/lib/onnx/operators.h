@@ -12,9 +12,9 @@ namespace tilewright::onnx_import {
 struct Operator {
   const char *name;
   // Builds TOSA ops. Null for operators on shapes, which exist at import only.
-  void (*build)(NodeImporter &);
-  // Computes the results at import, when all inputs are known. Null when there is no need to.
-  void (*fold)(NodeImporter &) = nullptr;
+  void (*build)(NodeImporter &) = nullptr;
+  // Known inputs of any size are computed with at import: the results have as many elements.
+  bool foldsAll = false;
 };
 
 // Null when there is no such operator.

@@ -6,7 +6,6 @@
 #include "operators.h"
 
 #include "tilewright/compiler/tosa/given_parameters.h"
-#include "tilewright/host/execution.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -78,17 +77,7 @@ std::optional<Quantization> quantizationOf(NodeImporter &node, DType type) {
   return given;
 }
 
-// As the host computes it. However large it is: it has as many elements as a constant of the model.
-void fold(NodeImporter &node) {
-  std::vector<ConstantTensor> inputs;
-  for (size_t i = 0; i < node.inputCount(); ++i)
-    inputs.push_back(node.has(i) ? node.operand(i).constant : nullptr);
-  node.setResult(*host::run(node.node(), node.opset(), node.location(), std::move(inputs)).at(0));
-}
-
 void buildQuantizeLinear(NodeImporter &node) {
-  if (node.allKnown())
-    return fold(node);
   DType type = node.has(2) ? node.type(2) : DType::U8;
   if (const int64_t asked = node.integer("output_dtype", 0); asked != 0 && !node.has(2))
     type = dtypeOf(asked).value_or(DType::F32);
@@ -164,9 +153,9 @@ mlir::Value integersOf(FloatBuilder &tosa, const Operand &operand) {
 llvm::ArrayRef<Operator> quantizationOperators() {
   // clang-format off: one row an operator
   static const Operator rows[] = {
-      {"DequantizeLinear", buildDequantizeLinear, fold},
+      {"DequantizeLinear", buildDequantizeLinear, true},
       {"DynamicQuantizeLinear", buildDynamicQuantizeLinear},
-      {"QuantizeLinear", buildQuantizeLinear, fold},
+      {"QuantizeLinear", buildQuantizeLinear, true},
   };
   // clang-format on
   return rows;

@@ -67,33 +67,6 @@ void buildSumOf(NodeImporter &node, Before before, After after) {
 
 mlir::Value same(mlir::Value value) { return value; }
 
-template <typename Combine>
-void foldReduction(NodeImporter &node, int64_t integerStart, Combine combine) {
-  Reduction reduction = readReduction(node);
-  const Tensor &input = node.known(0, "input");
-  if (isFloat(input.dtype))
-    node.refuse("a reduction of a float constant is not supported");
-  node.checkFold(reduction.result(input.shape), input.dtype);
-  Tensor result = makeTensor(input.dtype, reduction.result(input.shape));
-  for (int64_t i = 0, count = result.elements(); i < count; ++i)
-    setInteger(result, i, integerStart);
-  Reduction keeping{reduction.axes, true};
-  Shape strides = broadcastStrides(keeping.result(input.shape), input.shape);
-  Shape index(input.shape.size(), 0);
-  for (int64_t i = 0, count = input.elements(); i < count; ++i) {
-    int64_t target = 0;
-    for (size_t d = 0; d < index.size(); ++d)
-      target += index[d] * strides[d];
-    setInteger(result, target, combine(integerAt(result, target), integerAt(input, i)));
-    for (size_t d = index.size(); d-- > 0;) {
-      if (++index[d] < input.shape[d])
-        break;
-      index[d] = 0;
-    }
-  }
-  node.setResult(std::move(result));
-}
-
 } // namespace
 
 static void buildReduceMax(NodeImporter &node) {
@@ -176,23 +149,6 @@ static void buildReduceMean(NodeImporter &node) {
   node.setResult(tosa.reshape(value, result));
 }
 
-static void foldReduceMax(NodeImporter &node) {
-  foldReduction(node, INT64_MIN, [](int64_t a, int64_t b) { return std::max(a, b); });
-}
-static void foldReduceMin(NodeImporter &node) {
-  foldReduction(node, INT64_MAX, [](int64_t a, int64_t b) { return std::min(a, b); });
-}
-static void foldReduceProd(NodeImporter &node) {
-  foldReduction(node, 1, [](int64_t a, int64_t b) {
-    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-  });
-}
-static void foldReduceSum(NodeImporter &node) {
-  foldReduction(node, 0, [](int64_t a, int64_t b) {
-    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  });
-}
-
 llvm::ArrayRef<Operator> reductionOperators() {
   // clang-format off: one row an operator
   static const Operator rows[] = {
@@ -200,11 +156,11 @@ llvm::ArrayRef<Operator> reductionOperators() {
       {"ReduceL2", buildReduceL2},
       {"ReduceLogSum", buildReduceLogSum},
       {"ReduceLogSumExp", buildReduceLogSumExp},
-      {"ReduceMax", buildReduceMax, foldReduceMax},
+      {"ReduceMax", buildReduceMax},
       {"ReduceMean", buildReduceMean},
-      {"ReduceMin", buildReduceMin, foldReduceMin},
-      {"ReduceProd", buildReduceProd, foldReduceProd},
-      {"ReduceSum", buildReduceSum, foldReduceSum},
+      {"ReduceMin", buildReduceMin},
+      {"ReduceProd", buildReduceProd},
+      {"ReduceSum", buildReduceSum},
       {"ReduceSumSquare", buildReduceSumSquare},
   };
   // clang-format on

@@ -11,13 +11,8 @@ namespace tilewright::onnx_import {
 
 namespace {
 
-// Sets the result to the input in `shape`, whichever way the input is held.
-void setReshaped(NodeImporter &node, const Shape &shape, bool fold) {
-  if (!fold)
-    return node.setResult(node.tosa().reshape(node.value(0), shape));
-  const Tensor &input = node.known(0, "input");
-  node.checkFold(shape, input.dtype);
-  node.setResult(reshaped(input, shape));
+void setReshaped(NodeImporter &node, const Shape &shape) {
+  node.setResult(node.tosa().reshape(node.value(0), shape));
 }
 
 Shape reshapeTarget(NodeImporter &node) {
@@ -139,72 +134,34 @@ static void buildIdentity(NodeImporter &node) {
   node.setResult(node.operand(0));
 }
 
-static void buildReshape(NodeImporter &node) { setReshaped(node, reshapeTarget(node), false); }
-static void foldReshape(NodeImporter &node) { setReshaped(node, reshapeTarget(node), true); }
-static void buildFlatten(NodeImporter &node) { setReshaped(node, flattenTarget(node), false); }
-static void foldFlatten(NodeImporter &node) { setReshaped(node, flattenTarget(node), true); }
-static void buildSqueeze(NodeImporter &node) { setReshaped(node, squeezeTarget(node), false); }
-static void foldSqueeze(NodeImporter &node) { setReshaped(node, squeezeTarget(node), true); }
-static void buildUnsqueeze(NodeImporter &node) { setReshaped(node, unsqueezeTarget(node), false); }
-static void foldUnsqueeze(NodeImporter &node) { setReshaped(node, unsqueezeTarget(node), true); }
-
+static void buildReshape(NodeImporter &node) { setReshaped(node, reshapeTarget(node)); }
+static void buildFlatten(NodeImporter &node) { setReshaped(node, flattenTarget(node)); }
+static void buildSqueeze(NodeImporter &node) { setReshaped(node, squeezeTarget(node)); }
+static void buildUnsqueeze(NodeImporter &node) { setReshaped(node, unsqueezeTarget(node)); }
 static void buildTranspose(NodeImporter &node) {
   node.setResult(node.tosa().transpose(node.value(0), permutationOf(node)));
-}
-
-static void foldTranspose(NodeImporter &node) {
-  const Tensor &input = node.known(0, "input");
-  Shape strides = rowMajorStrides(input.shape), shape, permuted;
-  for (int32_t from : permutationOf(node)) {
-    shape.push_back(input.shape[from]);
-    permuted.push_back(strides[from]);
-  }
-  node.checkFold(shape, input.dtype);
-  node.setResult(stridedCopy(input, shape, 0, permuted));
 }
 
 static void buildExpand(NodeImporter &node) {
   node.setResult(node.tosa().broadcastTo(node.value(0), expandTarget(node)));
 }
 
-static void foldExpand(NodeImporter &node) {
-  const Tensor &input = node.known(0, "input");
-  Shape target = expandTarget(node);
-  node.checkFold(target, input.dtype);
-  node.setResult(stridedCopy(input, target, 0, broadcastStrides(input.shape, target)));
-}
-
 static void buildTile(NodeImporter &node) {
   node.setResult(node.tosa().tile(node.value(0), repeatsOf(node)));
-}
-
-static void foldTile(NodeImporter &node) {
-  // Each dimension d becomes [repeats, d], read with stride 0 along the repeats.
-  const Tensor &input = node.known(0, "input");
-  Shape strides = rowMajorStrides(input.shape), split, splitStrides, target;
-  std::vector<int64_t> repeats = repeatsOf(node);
-  for (size_t i = 0; i < repeats.size(); ++i) {
-    split.insert(split.end(), {repeats[i], input.shape[i]});
-    splitStrides.insert(splitStrides.end(), {0, strides[i]});
-  }
-  node.checkFold(split, input.dtype);
-  for (size_t i = 0; i < repeats.size(); ++i)
-    target.push_back(repeats[i] * input.shape[i]);
-  node.setResult(reshaped(stridedCopy(input, split, 0, splitStrides), target));
 }
 
 llvm::ArrayRef<Operator> shapeOperators() {
   // clang-format off: one row an operator
   static const Operator rows[] = {
-      {"Dropout", buildIdentity, buildIdentity},
-      {"Expand", buildExpand, foldExpand},
-      {"Flatten", buildFlatten, foldFlatten},
-      {"Identity", buildIdentity, buildIdentity},
-      {"Reshape", buildReshape, foldReshape},
-      {"Squeeze", buildSqueeze, foldSqueeze},
-      {"Tile", buildTile, foldTile},
-      {"Transpose", buildTranspose, foldTranspose},
-      {"Unsqueeze", buildUnsqueeze, foldUnsqueeze},
+      {"Dropout", buildIdentity},
+      {"Expand", buildExpand},
+      {"Flatten", buildFlatten},
+      {"Identity", buildIdentity},
+      {"Reshape", buildReshape},
+      {"Squeeze", buildSqueeze},
+      {"Tile", buildTile},
+      {"Transpose", buildTranspose},
+      {"Unsqueeze", buildUnsqueeze},
   };
   // clang-format on
   return rows;

@@ -171,20 +171,6 @@ static void buildSlice(NodeImporter &node) {
   node.setResult(value);
 }
 
-static void foldSlice(NodeImporter &node) {
-  const Tensor &input = node.known(0, "input");
-  Shape strides = rowMajorStrides(input.shape), shape;
-  int64_t offset = 0;
-  std::vector<Range> ranges = rangesOf(node);
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    offset += ranges[i].count > 0 ? ranges[i].start * strides[i] : 0;
-    strides[i] *= ranges[i].step;
-    shape.push_back(ranges[i].count);
-  }
-  node.checkFold(shape, input.dtype);
-  node.setResult(stridedCopy(input, shape, offset, strides));
-}
-
 static void buildSplit(NodeImporter &node) {
   mlir::Value value = node.value(0);
   Parts parts = partsOf(node);
@@ -195,55 +181,12 @@ static void buildSplit(NodeImporter &node) {
   }
 }
 
-static void foldSplit(NodeImporter &node) {
-  const Tensor input = node.known(0, "input");
-  Parts parts = partsOf(node);
-  Shape strides = rowMajorStrides(input.shape), shape = input.shape;
-  int64_t start = 0;
-  for (size_t i = 0; i < parts.sizes.size(); ++i) {
-    shape[parts.axis] = parts.sizes[i];
-    node.checkFold(shape, input.dtype);
-    node.setResult(stridedCopy(input, shape, start * strides[parts.axis], strides), i);
-    start += parts.sizes[i];
-  }
-}
-
 static void buildConcat(NodeImporter &node) {
   int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
   std::vector<mlir::Value> parts;
   for (size_t i = 0; i < node.inputCount(); ++i)
     parts.push_back(node.value(i));
   node.setResult(node.tosa().concat(parts, axis));
-}
-
-static void foldConcat(NodeImporter &node) {
-  const Tensor &first = node.known(0, "input");
-  int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
-  Shape shape = first.shape;
-  for (size_t i = 1; i < node.inputCount(); ++i) {
-    const Tensor &part = node.known(i, "input");
-    Shape expected = part.shape;
-    if (expected.size() == shape.size())
-      expected[axis] = first.shape[axis];
-    if (expected != first.shape)
-      node.fail(fmt::format("input {} does not fit the ones before it", i));
-    shape[axis] += part.shape[axis];
-  }
-  node.checkFold(shape, first.dtype);
-  // Rows of the result are one row of each part, one behind the other.
-  int64_t outer = elementCount(llvm::ArrayRef<int64_t>(shape).take_front(axis));
-  Tensor result = makeTensor(first.dtype, shape);
-  if (result.bytes.empty())
-    return node.setResult(std::move(result));
-  char *to = result.bytes.data();
-  for (int64_t row = 0; row < outer; ++row) {
-    for (size_t i = 0; i < node.inputCount(); ++i) {
-      const Tensor &part = node.known(i, "input");
-      int64_t size = static_cast<int64_t>(part.bytes.size()) / outer;
-      to = std::copy_n(part.bytes.data() + row * size, size, to);
-    }
-  }
-  node.setResult(std::move(result));
 }
 
 static void buildGather(NodeImporter &node) {
@@ -262,25 +205,6 @@ static void buildGather(NodeImporter &node) {
       adjacent ? tosa.sliceAxis(value, axis, indices[0], static_cast<int64_t>(indices.size()))
                : tosa.gatherAxis(value, axis, std::vector<int32_t>(indices.begin(), indices.end()));
   node.setResult(tosa.reshape(gathered, gatheredShape(node, axis)));
-}
-
-static void foldGather(NodeImporter &node) {
-  const Tensor &input = node.known(0, "input");
-  int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
-  std::vector<int64_t> indices = indicesOf(node, 1, "indices", input.shape[axis]);
-  Shape shape = gatheredShape(node, axis);
-  node.checkFold(shape, input.dtype);
-  Tensor result = makeTensor(input.dtype, shape);
-  if (result.bytes.empty())
-    return node.setResult(std::move(result));
-  auto dims = llvm::ArrayRef<int64_t>(input.shape);
-  int64_t outer = elementCount(dims.take_front(axis));
-  int64_t size = elementCount(dims.drop_front(axis + 1)) * byteSize(input.dtype);
-  char *to = result.bytes.data();
-  for (int64_t row = 0; row < outer; ++row)
-    for (int64_t index : indices)
-      to = std::copy_n(input.bytes.data() + (row * input.shape[axis] + index) * size, size, to);
-  node.setResult(std::move(result));
 }
 
 static void buildPad(NodeImporter &node) {
@@ -339,11 +263,11 @@ static void buildPad(NodeImporter &node) {
 llvm::ArrayRef<Operator> sliceOperators() {
   // clang-format off: one row an operator
   static const Operator rows[] = {
-      {"Concat", buildConcat, foldConcat},
-      {"Gather", buildGather, foldGather},
+      {"Concat", buildConcat},
+      {"Gather", buildGather},
       {"Pad", buildPad},
-      {"Slice", buildSlice, foldSlice},
-      {"Split", buildSplit, foldSplit},
+      {"Slice", buildSlice},
+      {"Split", buildSplit},
   };
   // clang-format on
   return rows;

@@ -41,7 +41,7 @@ public:
   // dimension.
   using NodeView::integers;
   std::vector<int64_t> integers(size_t input, const char *what) const;
-  // The only element of an input.
+  // The only element of an input: of a scalar, or of a list.
   int64_t integerScalar(size_t input, const char *what) const;
   double scalar(size_t input, const char *what) const;
 
@@ -51,9 +51,11 @@ public:
   void set(Tensor tensor, size_t output = 0);
   void set(ConstantTensor tensor, size_t output = 0) { set(Value(std::move(tensor)), output); }
   void set(Value value, size_t output = 0);
-  // Zeros, to be filled. Fails when it would take more than maxTensorBytes or has more than maxRank
+  // Zeros, to be filled. Fails when it would take more than `limitBytes` or has more than maxRank
   // dimensions.
   Tensor make(DType type, Shape shape) const;
+  // Of each result; at most maxTensorBytes, which is taken otherwise.
+  void limitBytes(int64_t bytes) { limitBytes_ = bytes; }
 
   std::vector<Value> run(const onnx::Graph &body, const std::vector<Value> &inputs) const {
     return runBody_(body, inputs);
@@ -67,6 +69,7 @@ private:
 
   std::vector<Value> inputs_, results_;
   RunBody runBody_;
+  int64_t limitBytes_ = maxTensorBytes;
 };
 
 } // namespace tilewright::host

@@ -22,8 +22,10 @@ std::map<std::string, ConstantTensor> runAll(const onnx::Model &model, const std
                                              const std::map<std::string, ConstantTensor> &inputs);
 
 // One node on its inputs, null where they are left out: one result for each output. It holds no
-// graph.
+// graph. Throws UserError where it cannot be computed, and where a result takes more than
+// `limitBytes`.
 std::vector<ConstantTensor> run(const onnx::Node &node, int64_t opset,
-                                const SourceLocation &location, std::vector<ConstantTensor> inputs);
+                                const SourceLocation &location, std::vector<ConstantTensor> inputs,
+                                int64_t limitBytes = maxTensorBytes);
 
 } // namespace tilewright::host
