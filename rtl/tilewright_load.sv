@@ -274,14 +274,13 @@ module tilewright_load import tilewright_pkg::*; #(
 
   spad_mask_t spad_d;
   acc_mask_t acc_d;
-  logic [PortCountBits-1:0] most, count, bytes_d;
+  logic [PortCountBits-1:0] most, bytes_d;
   logic last_d;
   local_t next_address_d;
   logic [LeftBits-1:0] next_left_d;
   tilewright_piece #(.LeftBits(LeftBits)) u_piece (
     .address_i(base_address), .left_i(base_left), .stride_i(base_run.stride), .whole_i(base_run.whole), .to_acc_i(base_run.to_acc),
-    .local_bytes_i(base_run.local_bytes), .spad_banks_o(spad_d), .acc_banks_o(acc_d), .most_o(most), .count_o(count),
-    .bytes_o(bytes_d), .last_o(last_d), .address_o(next_address_d), .left_o(next_left_d)
+    .local_bytes_i(base_run.local_bytes), .spad_banks_o(spad_d), .acc_banks_o(acc_d), .most_o(most), .bytes_o(bytes_d), .last_o(last_d), .address_o(next_address_d), .left_o(next_left_d)
   );
 
   // The RAM of the landing buffers: the words that hold the next piece are read as it comes. A piece that begins in the burst before is in

@@ -12,7 +12,6 @@ module tilewright_piece import tilewright_pkg::*; #(
   output spad_mask_t          spad_banks_o,  // that the piece touches
   output acc_mask_t           acc_banks_o,   // that the piece touches
   output logic [PortCountBits-1:0] most_o,       // elements that it has when it is not the last one
-  output logic [PortCountBits-1:0] count_o,      // elements that it has
   output logic [PortCountBits-1:0] bytes_o,      // that it has
   output logic                last_o,        // nothing is left behind it
   output local_t              address_o,     // of the element behind it
@@ -38,7 +37,6 @@ module tilewright_piece import tilewright_pkg::*; #(
       else spad_banks_o = spad_span(address_i, behind);
     end
     most_o = most;
-    count_o = last_o ? PortCountBits'(left_i) : most;
     bytes_o = last_o ? left_bytes : most_bytes;
     address_o = whole_i || left_i == '0 ? local_t'(behind) : address_i + stride_i;
     left_o = left_i - LeftBits'(most);

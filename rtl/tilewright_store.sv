@@ -154,7 +154,6 @@ module tilewright_store import tilewright_pkg::*; #(
   local_t address_q, next_address_q;
   logic [WindowBits:0] next_left_q;
   at_t at_q, next_at_q;          // byte of the buffer at which it begins
-  logic [PortCountBits-1:0] count_q; // its elements
   spad_mask_t spad_q;
   acc_mask_t acc_q;
   buffer_t buffer_q, next_buffer_q; // that it goes into, and of the next burst
@@ -202,11 +201,11 @@ module tilewright_store import tilewright_pkg::*; #(
   assign base_at = goes_on ? next_at_q : at_t'(burst_at);
   spad_mask_t spad_d;
   acc_mask_t acc_d;
-  logic [PortCountBits-1:0] most, count_d, bytes_d; // bytes_d: of no use
+  logic [PortCountBits-1:0] most, bytes_d; // bytes_d: of no use
   logic last_d;
   tilewright_piece #(.LeftBits(WindowBits + 1)) u_piece (
     .address_i(base_address), .left_i(base_left), .stride_i(move.run_stride), .whole_i(move.whole), .to_acc_i(move.to_acc),
-    .local_bytes_i(move.local_bytes), .spad_banks_o(spad_d), .acc_banks_o(acc_d), .most_o(most), .count_o(count_d), .bytes_o(bytes_d),
+    .local_bytes_i(move.local_bytes), .spad_banks_o(spad_d), .acc_banks_o(acc_d), .most_o(most), .bytes_o(bytes_d),
     .last_o(last_d), .address_o(next_address_d), .left_o(next_left_d)
   );
   always_ff @(posedge clk_i) begin : pieces
@@ -224,7 +223,6 @@ module tilewright_store import tilewright_pkg::*; #(
       first_q <= !goes_on;
       address_q <= base_address;
       at_q <= base_at;
-      count_q <= count_d;
       spad_q <= spad_d;
       acc_q <= acc_d;
       next_address_q <= next_address_d;
@@ -245,7 +243,6 @@ module tilewright_store import tilewright_pkg::*; #(
     logic [7:0] instruction;
     logic       last;            // of its burst
     logic       first;           // of its burst
-    logic [$clog2(PieceBytes+1)-1:0] bytes; // in DRAM
     at_t        at;
     buffer_t    buffer;
   } piece_t;
@@ -262,8 +259,7 @@ module tilewright_store import tilewright_pkg::*; #(
     end
     if (granted) begin
       comes_from_acc_q <= move.to_acc;
-      comes_piece_q <= '{instruction: move.instruction, last: last_q, first: first_q,
-                         bytes: ($clog2(PieceBytes+1))'(bytes_of(16'(count_q), move.dram_bytes)), at: at_q, buffer: buffer_q};
+      comes_piece_q <= '{instruction: move.instruction, last: last_q, first: first_q, at: at_q, buffer: buffer_q};
     end
     data_q <= comes_from_acc_q ? (8*PortBytes)'(acc_data_i) : (8*PortBytes)'(spad_data_i);
     data_piece_q <= comes_piece_q;
@@ -277,7 +273,7 @@ module tilewright_store import tilewright_pkg::*; #(
   // last bytes of an element that the burst before has begun. (A simulator computes them only where there are some.)
   logic [8*PieceBytes-1:0] moved;
   logic [16*Word-1:0] bytes;
-  logic [2*Word-1:0] ones, buffered; // of the piece; what of it goes into this burst's buffer
+  logic [2*Word-1:0] ones, buffered; // from the piece on, which the next one overwrites; what of it goes into this burst's buffer
   logic [16*Word-1:0] buffered_bits;
   logic [WordShift-1:0] shift;
   logic [WordAtWidth-1:0] word; // of its buffer
@@ -293,7 +289,7 @@ module tilewright_store import tilewright_pkg::*; #(
     if (!Checks || data_valid_q) begin
       moved = moved_piece(data_piece_q.instruction, data_q);
       bytes = (16*Word)'(moved) << {shift, 3'b000};
-      ones = ({2*Word{1'b1}} << shift) & ~({2*Word{1'b1}} << ((WordShift+2)'(shift) + (WordShift+2)'(data_piece_q.bytes)));
+      ones = ({2*Word{1'b1}} << shift);
     end
     buffered = ones;
     if (data_piece_q.first && data_piece_q.at < at_t'(4)) begin

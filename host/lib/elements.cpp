@@ -255,21 +255,4 @@ Tensor reshaped(const Tensor &source, Shape shape) {
   return result;
 }
 
-Tensor mapElements(const Tensor &a, const Tensor &b, const Shape &shape, DType type,
-                   const std::function<int64_t(int64_t, int64_t)> &integers,
-                   const std::function<double(double, double)> &floats) {
-  Tensor wideA = stridedCopy(a, shape, 0, broadcastStrides(a.shape, shape));
-  Tensor wideB = stridedCopy(b, shape, 0, broadcastStrides(b.shape, shape));
-  Tensor result = makeTensor(type, shape);
-  for (int64_t i = 0, count = result.elements(); i < count; ++i) {
-    if (isFloat(a.dtype)) {
-      double value = floats(floatAt(wideA, i), floatAt(wideB, i));
-      isFloat(type) ? setFloat(result, i, value) : setInteger(result, i, value != 0);
-    } else {
-      setInteger(result, i, integers(integerAt(wideA, i), integerAt(wideB, i)));
-    }
-  }
-  return result;
-}
-
 } // namespace tilewright::host

@@ -4,7 +4,6 @@
 #include "tilewright/support/npy.h"
 #include "tilewright/support/shape.h"
 
-#include <functional>
 #include <optional>
 
 namespace tilewright::host {
@@ -35,11 +34,5 @@ Shape broadcastStrides(const Shape &from, const Shape &to);
 // As ONNX's Cast: floats are truncated towards zero, bool is "not zero".
 Tensor castTensor(const Tensor &source, DType type, bool saturate = true);
 Tensor reshaped(const Tensor &source, Shape shape);
-
-// Element-wise on the common shape `shape`; `integers` serves integer and bool types, `floats` the
-// float types.
-Tensor mapElements(const Tensor &a, const Tensor &b, const Shape &shape, DType result,
-                   const std::function<int64_t(int64_t, int64_t)> &integers,
-                   const std::function<double(double, double)> &floats);
 
 } // namespace tilewright::host
