@@ -69,6 +69,12 @@ def add_graph(name, inputs, constants, *nodes, opset=13, outputs=("out_0",)):
     CASES.append(Case(f"graph-{opset}-{name}", made, inputs, opset, constants, outputs))
 
 
+def branch(*nodes, output):
+    """A graph within a node: operators as add_graph has them, and what they yield."""
+    made = [helper.make_node(op, list(ins), list(outs), name=f"{op}_{outs[0]}", **attributes) for op, ins, outs, attributes in nodes]
+    return helper.make_graph(made, "branch", [], [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)])
+
+
 def convolutions():
     w = weights(8, 6, 3, 3)
     b = weights(8, seed=2)
@@ -396,6 +402,11 @@ def graphs():
               ("Gather", ("s", "i"), ("hw",), {"axis": 0}), ("Mul", ("hw", "two"), ("big",), {}), ("Cast", ("big",), ("f",), {"to": 1}),
               ("Cast", ("hw",), ("g",), {"to": 1}), ("Div", ("f", "g"), ("q",), {}), ("Concat", ("h", "q"), ("scales",), {"axis": 0}),
               ("Resize", ("in_0", "", "scales"), ("out_0",), {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}))
+    add_graph("if-by-shape", image, {"w": weights(6, 6, 1, 1), "r": int64(4)}, ("Shape", ("in_0",), ("s",), {}), ("Size", ("s",), ("rank",), {}),
+              ("Equal", ("rank", "r"), ("four",), {}),
+              ("If", ("four",), ("c",), {"then_branch": branch(("Conv", ("in_0", "w"), ("a",), {}), ("Relu", ("a",), ("b",), {}), output="b"),
+                                         "else_branch": branch(("Relu", ("in_0",), ("d",), {}), output="d")}),
+              ("MaxPool", ("c",), ("out_0",), {"kernel_shape": [2, 2]}))
     add_graph("expand-by-where", {"in_0": (3, 1)}, {"t": int64(-1, 4), "m": int64(-1)}, ("Shape", ("in_0",), ("s",), {}), ("Equal", ("t", "m"), ("e",), {}),
               ("Where", ("e", "s", "t"), ("u",), {}), ("Expand", ("in_0", "u"), ("out_0",), {}))
     add_graph("range-gather", {"in_0": (4, 6)}, {"a": numpy.int64(0), "b": numpy.int64(6), "c": numpy.int64(2)}, ("Range", ("a", "b", "c"), ("i",), {}),

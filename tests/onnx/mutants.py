@@ -9,7 +9,7 @@ from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 # A value of each kind of attribute, to stand where another kind belongs.
 OTHER_KIND = {AttributeProto.INT: "a", AttributeProto.INTS: 1.5, AttributeProto.FLOAT: [1, 2], AttributeProto.STRING: 3,
-              AttributeProto.FLOATS: "a", AttributeProto.TENSOR: 1}
+              AttributeProto.FLOATS: "a", AttributeProto.TENSOR: 1, AttributeProto.GRAPH: 1}
 OTHER_TYPE = {TensorProto.FLOAT: (numpy.float64, numpy.int64), TensorProto.INT64: (numpy.int32, numpy.float32),
               TensorProto.BOOL: (numpy.float32,)}
 # The field of each kind of attribute that a writer omits when it is zero.

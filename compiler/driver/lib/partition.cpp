@@ -7,6 +7,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <set>
+#include <variant>
 
 namespace tilewright {
 
@@ -19,9 +20,13 @@ namespace {
 
 // What is worth moving tensors for.
 bool isHeavy(const Node &node) {
-  constexpr std::array<std::string_view, 9> heavy = {
-      "Attention", "Conv",        "ConvTranspose", "Einsum",     "Gemm",
-      "MatMul",    "QLinearConv", "QLinearMatMul", "MatMulNBits"};
+  constexpr std::array heavy = {"Attention",   "Conv",        "ConvInteger",  "ConvTranspose",
+                                "Einsum",      "Gemm",        "MatMul",       "MatMulInteger",
+                                "MatMulNBits", "QLinearConv", "QLinearMatMul"};
+  for (const auto &[name, attribute] : node.attributes)
+    if (auto *body = std::get_if<std::shared_ptr<const onnx::Graph>>(&attribute))
+      if (std::any_of((*body)->nodes.begin(), (*body)->nodes.end(), isHeavy))
+        return true;
   return std::find(heavy.begin(), heavy.end(), node.op) != heavy.end();
 }
 

@@ -100,6 +100,7 @@ llvm::ArrayRef<Operator> constantOperators() {
       {"CastLike", buildCastLike},
       {"Constant"},
       {"ConstantOfShape"},
+      {"If"}, // its branches are imported in its place
       {"Range"},
       {"Shape", buildShape},
       {"Size", buildSize},

@@ -56,6 +56,9 @@ private:
   std::optional<Quantization> carriedBy(const Node &node) const;
   Operand asIntegers(const Operand &operand);
   void importNode(const Node &node, int64_t opset);
+  const Graph *knownBranch(const Node &node) const;
+  void importBranch(const Graph &branch, const Node &node, int64_t opset,
+                    const SourceLocation &location);
   void importPlain(const Node &node, int64_t opset, const SourceLocation &location);
   void importOperator(const Node &node, int64_t opset, const SourceLocation &location);
   mlir::Value output(const GraphValue &declared);
@@ -92,12 +95,12 @@ ConstantTensor widened(const ConstantTensor &tensor) {
 bool isPlain(DType type) { return type == DType::F32 || type == DType::I32; }
 
 // The nodes that the outputs depend on.
-std::vector<bool> neededNodes(const Model &model, std::set<std::string> &used) {
-  for (const GraphValue &output : model.outputs)
+std::vector<bool> neededNodes(const Graph &graph, std::set<std::string> &used) {
+  for (const GraphValue &output : graph.outputs)
     used.insert(output.name);
-  std::vector<bool> needed(model.nodes.size());
-  for (size_t i = model.nodes.size(); i-- > 0;) {
-    const Node &node = model.nodes[i];
+  std::vector<bool> needed(graph.nodes.size());
+  for (size_t i = graph.nodes.size(); i-- > 0;) {
+    const Node &node = graph.nodes[i];
     for (const std::string &output : node.outputs)
       needed[i] = needed[i] || (!output.empty() && used.count(output));
     if (needed[i])
@@ -260,8 +263,46 @@ Operand GraphImporter::asIntegers(const Operand &operand) {
   return {nullptr, tosa_.castToInteger(integersOf(tosa_, operand)), operand.type};
 }
 
+// The branch that an If takes, where its condition is known; null elsewhere.
+const Graph *GraphImporter::knownBranch(const Node &node) const {
+  if (node.op != "If" || !node.domain.empty() || node.inputs.empty())
+    return nullptr;
+  auto condition = values_.find(node.inputs[0]);
+  const ConstantTensor known = condition == values_.end() ? nullptr : condition->second.constant;
+  if (!known || known->elements() != 1)
+    return nullptr;
+  auto branch = node.attributes.find(integerAt(*known, 0) != 0 ? "then_branch" : "else_branch");
+  if (branch == node.attributes.end())
+    return nullptr;
+  auto *graph = std::get_if<std::shared_ptr<const Graph>>(&branch->second);
+  return graph ? graph->get() : nullptr;
+}
+
+// Its nodes stand where the If stood: names are unique across a model and the graphs in it (ONNX,
+// IR specification, "Names within a graph").
+void GraphImporter::importBranch(const Graph &branch, const Node &node, int64_t opset,
+                                 const SourceLocation &location) {
+  std::set<std::string> used;
+  const std::vector<bool> needed = neededNodes(branch, used);
+  for (const auto &[name, tensor] : branch.initializers)
+    values_[name] = {widened(tensor), {}};
+  for (size_t i = 0; i < branch.nodes.size(); ++i)
+    if (needed[i])
+      importNode(branch.nodes[i], opset);
+  for (size_t i = 0; i < std::min(node.outputs.size(), branch.outputs.size()); ++i) {
+    auto result = values_.find(branch.outputs[i].name);
+    if (result == values_.end())
+      throw Unsupported(location, fmt::format("its output '{}' is not supported",
+                                              escape(branch.outputs[i].name)));
+    if (!node.outputs[i].empty())
+      values_[node.outputs[i]] = result->second;
+  }
+}
+
 void GraphImporter::importNode(const Node &node, int64_t opset) {
   SourceLocation location{path_, 0, 0, node.describe()};
+  if (const Graph *branch = knownBranch(node))
+    return importBranch(*branch, node, opset, location);
   tosa_.at(layerLocation(context_, node.name, node.op), location);
   if (!node.outputs.empty() && dynamicIntegers_.count(node.outputs[0])) {
     if (foldOnHost(node, opset, location))
