@@ -8,6 +8,7 @@
 #include "integer_sum.h"
 #include "integer_table.h"
 #include "narrowing.h"
+#include "split.h"
 #include "tilewright/compiler/graph/graph.h"
 #include "tilewright/compiler/tosa/constants.h"
 #include "tilewright/compiler/tosa/integer_builder.h"
@@ -108,14 +109,17 @@ private:
         {real, integer, parameters_.lookup(real), channelFactors_.lookup(real)});
   }
 
-  // The integer value of an operand; constants are quantized to their own range.
-  Quantized operand(IntegerBuilder &integer, Value value) {
+  // The integer value of an operand; constants are quantized to their own range, to 16 bits beside
+  // an operand that the model stores with 16.
+  Quantized operand(IntegerBuilder &integer, Value value, Value beside = {}) {
     auto found = values_.find(value);
     if (found != values_.end())
       return {found->second, parameters_.lookup(value)};
     std::vector<double> elements = constantReals(value).value();
     auto [least, greatest] = std::minmax_element(elements.begin(), elements.end());
-    Parameters parameters = asymmetric8(*least, *greatest);
+    Parameters parameters = beside && plan_.isGivenWide(beside)
+                                ? symmetric(std::max(std::fabs(*least), std::fabs(*greatest)), 16)
+                                : asymmetric8(*least, *greatest);
     std::vector<int64_t> integers;
     Tensor rounded = makeTensor(DType::F32, tensorType(value).getShape().vec());
     for (size_t i = 0; i < elements.size(); ++i) {
@@ -124,7 +128,7 @@ private:
     }
     if (withReals_)
       result_.constants.emplace_back(value, std::move(rounded));
-    return {integer.constant(tensorType(value).getShape(), 8, integers), parameters};
+    return {integer.constant(tensorType(value).getShape(), parameters.bits, integers), parameters};
   }
 
   // Constants of one value for each channel are never rounded to 8 bits.
@@ -248,7 +252,7 @@ private:
       if (isSum(a) || isSum(b))
         return multiply(integer, sumOf(integer, a), sumOf(integer, b),
                         plan_.mostNormalized(op).value_or(HUGE_VAL));
-      const Quantized x = operand(integer, a), y = operand(integer, b);
+      const Quantized x = operand(integer, a, b), y = operand(integer, b, a);
       Value product = integer.multiply(integer.widen(x.value, x.parameters),
                                        integer.widen(y.value, y.parameters));
       return {product,
@@ -321,8 +325,37 @@ private:
     auto scores = scores_.find(op);
     if (scores != scores_.end())
       return weighedMean(integer, op, scores->second);
+    if (plan_.isGivenWide(op.getA()) || plan_.isGivenWide(op.getB()))
+      return multiplyParts(integer, op);
     return multiplyMatrices(integer, op, factorOf(integer, op.getA()),
                             factorOf(integer, op.getB()));
+  }
+
+  // The parts of 8 bits of which a product's operand consists: one, or those of 16 (split.h).
+  SmallVector<Quantized> partsOf(IntegerBuilder &integer, Value real) {
+    if (!plan_.isGivenWide(real))
+      return {factorOf(integer, real)};
+    const Quantized x = operand(integer, real);
+    const Parameters high =
+        highParameters(x.parameters, x.parameters.lowest(), x.parameters.highest());
+    return {{highActivations(integer, x.value, {1}, high), high},
+            {lowActivations(integer, x.value, {1}), {high.scale * lowStep, 0, 8}}};
+  }
+
+  // Products of all parts, at steps as fine as those of the last ones where 32 bits hold them.
+  Sum multiplyParts(IntegerBuilder &integer, tosa::MatMulOp op) {
+    std::optional<Sum> sum;
+    const SmallVector<Quantized> left = partsOf(integer, op.getA()),
+                                 right = partsOf(integer, op.getB());
+    for (const Quantized &a : left)
+      for (const Quantized &b : right) {
+        const Accumulator made = multiplyMatrices(integer, op, a, b);
+        const Sum product{made.value, made.scales[0], made.magnitudes[0]};
+        sum = sum ? combine<tosa::AddOp>(integer, refined(integer, *sum, product.scale), product,
+                                         false)
+                  : product;
+      }
+    return *sum;
   }
 
   // What exponentials of a part of a row weigh, and their sum: differences are to the part's
@@ -479,7 +512,7 @@ private:
           b = asOperand(integer, right, left, hasLow, hasHigh, step);
       return combine<Op>(integer, a, b, saturates);
     }
-    const Quantized a = operand(integer, left), b = operand(integer, right);
+    const Quantized a = operand(integer, left, right), b = operand(integer, right, left);
     const double finer = std::min(a.parameters.scale, b.parameters.scale),
                  coarser = std::max(a.parameters.scale, b.parameters.scale);
     constexpr double farthest = 1 << 12;

@@ -30,6 +30,17 @@ bool isGlobalAverage(Operation *op) {
          llvm::all_of(pool.getPad(), [](int64_t pad) { return pad == 0; });
 }
 
+bool Plan::isGivenWide(Value value) const {
+  for (auto known = given.find(value);; known = given.find(value)) {
+    if (known != given.end())
+      return known->second.bits == 16;
+    Operation *op = value.getDefiningOp();
+    if (!isa_and_nonnull<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp>(op))
+      return false;
+    value = op->getOperand(0); // has the same parameters
+  }
+}
+
 Operation *Plan::anchorOf(Value value) const {
   const auto found =
       llvm::find_if(anchors, [&](auto &entry) { return entry.second.result == value; });
