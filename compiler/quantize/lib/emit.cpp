@@ -230,8 +230,8 @@ private:
     if (isBinary(op))
       return combineElements(integer, op, anchor);
     Value x = op->getOperand(0);
-    if (auto pool = dyn_cast<tosa::AvgPool2dOp>(op); pool && !isGlobalAverage(op))
-      return averageWindows(integer, operand(integer, x), pool);
+    if (isWindowAverage(op))
+      return averageOf(integer, cast<tosa::AvgPool2dOp>(op));
     if (isa<tosa::AvgPool2dOp>(op))
       return averageImage(integer, operand(integer, x), x, statistics_);
     const int64_t axis = cast<tosa::ReduceSumOp>(op).getAxis();
@@ -296,9 +296,15 @@ private:
     const Quantized x = operand(integer, value);
     if (x.parameters.bits == 8)
       return x;
+    return narrow(integer, real, {1},
+                  narrowedParameters(statistics_, rangedOf(value), {}, plan_.precision));
+  }
+
+  // Of which `value` has the range.
+  Value rangedOf(Value value) const {
     while (!statistics_.observed.ranges.contains(value))
-      value = value.getDefiningOp()->getOperand(0); // has the same range
-    return narrow(integer, real, {1}, narrowedParameters(statistics_, value, {}, plan_.precision));
+      value = value.getDefiningOp()->getOperand(0);
+    return value;
   }
 
   // `value`, of 16 or 32 bits, in 8 for products: once for all that take it alike, where it is
@@ -331,31 +337,48 @@ private:
                             factorOf(integer, op.getB()));
   }
 
-  // The parts of 8 bits of which a product's operand consists: one, or those of 16 (split.h).
+  // The parts of 8 bits of which an operand consists: one, or those of 16 (split.h).
   SmallVector<Quantized> partsOf(IntegerBuilder &integer, Value real) {
-    if (!plan_.isGivenWide(real))
-      return {factorOf(integer, real)};
     const Quantized x = operand(integer, real);
+    if (x.parameters.bits == 8)
+      return {x};
+    const Histogram &histogram = statistics_.histograms.find(rangedOf(real))->second;
+    const bool isGiven = plan_.isGivenWide(real);
     const Parameters high =
-        highParameters(x.parameters, x.parameters.lowest(), x.parameters.highest());
+        highParameters(x.parameters, isGiven ? x.parameters.lowest() : headroom * histogram.low,
+                       isGiven ? x.parameters.highest() : headroom * histogram.high);
     return {{highActivations(integer, x.value, {1}, high), high},
             {lowActivations(integer, x.value, {1}), {high.scale * lowStep, 0, 8}}};
   }
 
-  // Products of all parts, at steps as fine as those of the last ones where 32 bits hold them.
+  // The sum of parts, at steps as fine as those of the last ones where 32 bits hold them.
+  static Sum sumOfParts(IntegerBuilder &integer, ArrayRef<Sum> parts) {
+    Sum sum = parts.front();
+    for (const Sum &part : parts.drop_front())
+      sum = combine<tosa::AddOp>(integer, refined(integer, sum, part.scale), part, false);
+    return sum;
+  }
+
   Sum multiplyParts(IntegerBuilder &integer, tosa::MatMulOp op) {
-    std::optional<Sum> sum;
-    const SmallVector<Quantized> left = partsOf(integer, op.getA()),
-                                 right = partsOf(integer, op.getB());
-    for (const Quantized &a : left)
-      for (const Quantized &b : right) {
+    SmallVector<Sum> products;
+    for (const Quantized &a : factorsOf(integer, op.getA()))
+      for (const Quantized &b : factorsOf(integer, op.getB())) {
         const Accumulator made = multiplyMatrices(integer, op, a, b);
-        const Sum product{made.value, made.scales[0], made.magnitudes[0]};
-        sum = sum ? combine<tosa::AddOp>(integer, refined(integer, *sum, product.scale), product,
-                                         false)
-                  : product;
+        products.push_back({made.value, made.scales[0], made.magnitudes[0]});
       }
-    return *sum;
+    return sumOfParts(integer, products);
+  }
+
+  SmallVector<Quantized> factorsOf(IntegerBuilder &integer, Value real) {
+    return plan_.isGivenWide(real) ? partsOf(integer, real)
+                                   : SmallVector<Quantized>{factorOf(integer, real)};
+  }
+
+  Sum averageOf(IntegerBuilder &integer, tosa::AvgPool2dOp pool) {
+    SmallVector<Sum> averages;
+    for (const Quantized &part : partsOf(integer, pool.getInput()))
+      averages.push_back(averageWindows(integer, part, pool));
+    return sumOfParts(integer, averages);
   }
 
   // What exponentials of a part of a row weigh, and their sum: differences are to the part's

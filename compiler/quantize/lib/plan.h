@@ -108,4 +108,6 @@ bool isBinary(mlir::Operation *op);
 // An average over whole images, which is a sum with a factor.
 bool isGlobalAverage(mlir::Operation *op);
 
+bool isWindowAverage(mlir::Operation *op);
+
 } // namespace tilewright::quantization

@@ -109,6 +109,44 @@ TEST_F(Quantize, AnAverageOfWindowsIsRoundedOnce) {
   EXPECT_EQ(count("tosa.rescale"), 1);
 }
 
+// Of 4, 6 or 9 elements.
+TEST_F(Quantize, AnAverageOverPadsIsRoundedOnce) {
+  decibels("(%i: " + image + ") -> " + image, input + R"(
+    %m = tosa.avg_pool2d %q, %z, %z {acc_type = f32, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>}
+      : (tensor<1x4x6x3xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x6x3xf32>
+)" + stored("y", "%m", 0.02, 0, image) +
+                                                  "return %y : " + image);
+  EXPECT_EQ(count("tosa.avg_pool2d"), 0);
+  EXPECT_EQ(count("tosa.rescale"), 1);
+}
+
+// Windows of 30 x 30 elements less the pads: no 32 bits hold a common divisor.
+TEST_F(Quantize, AnAverageOverManyPadsIsThePools) {
+  const std::string large = "tensor<1x30x30x1xf32>", pooled = "tensor<1x31x31x1xf32>";
+  decibels("(%i: " + large + ") -> " + pooled, stored("q", "%i", 0.03125, 5, large) + R"(
+    %m = tosa.avg_pool2d %q, %z, %z {acc_type = f32, kernel = array<i64: 30, 30>, pad = array<i64: 15, 15, 15, 15>, stride = array<i64: 1, 1>}
+      : (tensor<1x30x30x1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x31x31x1xf32>
+)" + stored("y", "%m", 0.02, 0, pooled) +
+                                                   "return %y : " + pooled);
+  EXPECT_EQ(count("tosa.avg_pool2d"), 1);
+}
+
+TEST_F(Quantize, ConvolutionsBeforeASumKeepSixteenBits) {
+  std::string other = convolved;
+  other.replace(other.find("%c"), 2, "%d");
+  EXPECT_GT(decibels("(%i: " + image + ") -> " + result,
+                     input + convolved + other + "%s = tosa.add %c, %d : (" + result + ", " +
+                         result + ") -> " + result + "\n" + stored("y", "%s", 0.25, -7, result) +
+                         "return %y : " + result)[0],
+            20);
+  EXPECT_EQ(report_.open, "");
+  int wide = 0;
+  integer_->walk([&](mlir::tosa::RescaleOp op) {
+    wide += mlir::getElementTypeOrSelf(op.getOutput()).isInteger(16);
+  });
+  EXPECT_EQ(wide, 2);
+}
+
 // What the model stores on the way is rounded to steps of a quarter: the table has five values.
 TEST_F(Quantize, FunctionsOfWhatTheModelStoresAreOneTable) {
   decibels("(%i: " + image + ") -> " + image,
