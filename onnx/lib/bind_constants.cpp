@@ -1,5 +1,6 @@
 #include "tilewright/onnx/bind_constants.h"
 
+#include "tilewright/onnx/declared_shape.h"
 #include "tilewright/support/npy_bytes.h"
 #include "tilewright/support/shape.h"
 
@@ -8,11 +9,6 @@
 #include <fmt/ranges.h>
 
 namespace tilewright::onnx {
-
-static bool fits(const std::vector<int64_t> &declared, const std::vector<int64_t> &shape) {
-  return std::equal(declared.begin(), declared.end(), shape.begin(), shape.end(),
-                    [](int64_t a, int64_t b) { return a == dynamicDimension || a == b; });
-}
 
 void bindConstants(const std::string &path, Model &model,
                    const std::map<std::string, Tensor> &constants) {

@@ -1,6 +1,7 @@
 #include "check_schemas.h"
 #include "inline_functions.h"
 #include "read_tensor.h"
+#include "tilewright/onnx/declared_shape.h"
 #include "tilewright/onnx/schema.h"
 
 #include <fmt/format.h>
@@ -99,10 +100,7 @@ GraphValue ModelReader::readValue(const ::onnx::ValueInfoProto &proto) const {
 void ModelReader::checkListed(const ::onnx::ValueInfoProto &input, const Tensor &tensor,
                               const std::string &subject) const {
   auto shape = declaredShape(input.type().tensor_type());
-  bool fits = !shape || shape->size() == tensor.shape.size();
-  for (size_t i = 0; shape && fits && i < shape->size(); ++i)
-    fits = (*shape)[i] == dynamicDimension || (*shape)[i] == tensor.shape[i];
-  if (!fits)
+  if (shape && !fits(*shape, tensor.shape))
     fail(subject, fmt::format("the initializer of that name has the shape ({}), and the input ({})",
                               fmt::join(tensor.shape, ", "), fmt::join(*shape, ", ")));
 }

@@ -1,5 +1,6 @@
 #include "tilewright/onnx/take_pictures.h"
 
+#include "tilewright/onnx/declared_shape.h"
 #include "tilewright/support/shape.h"
 
 #include <algorithm>
@@ -32,14 +33,19 @@ std::set<std::string> namesOf(const Graph &graph) {
 // One input becomes a picture.
 class Taken {
 public:
-  Taken(Model &model, GraphValue &input, SourceLocation location)
-      : model_(model), input_(input), location_(std::move(location)), known_(namesOf(model)) {}
+  // `bound`: the shape that --shape gives the picture; null: none.
+  Taken(Model &model, GraphValue &input, SourceLocation location, const std::vector<int64_t> *bound)
+      : model_(model), input_(input), location_(std::move(location)), bound_(bound),
+        known_(namesOf(model)) {}
 
-  void take(const Normalization &normalization, const std::vector<int64_t> *bound) {
+  void take(const Normalization &normalization) {
+    if (bound_ && !input_.shape)
+      input_.shape.emplace(Rank, dynamicDimension);
     checkType();
     checkReaders();
     std::vector<int64_t> shape = pictureShape();
-    const int64_t channels = bound && bound->size() == Rank ? bound->at(Channel) : shape[Channel];
+    checkBound(shape);
+    const int64_t channels = bound_ ? bound_->at(Channel) : shape[Channel];
     const std::string inner = unused(input_.name + "/normalized");
     for (Node &node : model_.nodes)
       std::replace(node.inputs.begin(), node.inputs.end(), input_.name, inner);
@@ -64,10 +70,18 @@ private:
     if (input_.dtype != DType::F32 || !input_.shape || input_.shape->size() != Rank)
       throw UserError(location_,
                       fmt::format("is no picture: it is {}{}", input_.type,
-                                  input_.shape ? " of shape " + formatShape(*input_.shape)
+                                  input_.shape ? " of shape " + formatDeclared(*input_.shape)
                                                : " of unknown shape"),
                       "give --image for an input of float32, of shape "
                       "samples x channels x height x width");
+  }
+
+  void checkBound(const std::vector<int64_t> &shape) const {
+    if (bound_ && !fits(shape, *bound_))
+      throw UserError(location_,
+                      fmt::format("the given shape {} does not fit the picture's {}",
+                                  formatShape(*bound_), formatDeclared(shape)),
+                      "give --shape as samples x height x width x channels");
   }
 
   void checkReaders() const {
@@ -100,7 +114,9 @@ private:
       throw UserError(location_,
                       fmt::format("has {} channel{}, and --image gives {} {}s", channels,
                                   channels == 1 ? "" : "s", count, what),
-                      "give one, or one for each channel");
+                      bound_ ? "give one, or one for each channel, and --shape as samples x height "
+                               "x width x channels"
+                             : "give one, or one for each channel");
     if (std::count(values.begin(), values.end(), values[0]) == count)
       values.resize(1);
     return values;
@@ -136,6 +152,7 @@ private:
   Model &model_;
   GraphValue &input_;
   SourceLocation location_;
+  const std::vector<int64_t> *bound_;
   std::set<std::string> known_;
   std::vector<Node> made_;
 };
@@ -158,8 +175,9 @@ void takePictures(const std::string &path, Model &model,
                       near.empty() ? "" : fmt::format("did you mean '{}'?", escape(near)));
     }
     const auto bound = shapes.find(name);
-    Taken(model, *input, {path, 0, 0, fmt::format("input '{}'", escape(name))})
-        .take(normalization, bound == shapes.end() ? nullptr : &bound->second);
+    Taken(model, *input, {path, 0, 0, fmt::format("input '{}'", escape(name))},
+          bound == shapes.end() ? nullptr : &bound->second)
+        .take(normalization);
   }
 }
 

@@ -77,6 +77,28 @@ class Compile(RejectionTest, metaclass=CaseTable):
         option, message = case
         self.assert_diagnostic(self.compile(models.write_onnx(self.scratch), "--image", option), f"@/good.onnx: {message}")
 
+    @named_cases({
+        "order": ("1x3x8x8", "the given shape 1x3x8x8 does not fit the picture's ?x?x?x3\n  fix: give --shape as samples x height x width x channels"),
+        "rank": ("8x8x3", "the given shape 8x8x3 does not fit the picture's ?x?x?x3\n  fix: give --shape as samples x height x width x channels"),
+    })
+    def test_shape_of_an_image(self, case):
+        shape, message = case
+        model = self.picture_of(["n", 3, "h", "w"])
+        self.assert_diagnostic(self.compile(model, "--image", "x=0/1", "--shape", f"x={shape}"), f"@/good.onnx: input 'x': error: {message}")
+
+    def test_channels_of_a_shape(self):
+        model = self.picture_of(["n", "c", "h", "w"])
+        self.assert_diagnostic(self.compile(model, "--image", "x=1,2,3/1", "--shape", "x=1x3x8x8"),
+                               "@/good.onnx: input 'x': error: has 8 channels, and --image gives 3 means\n"
+                               "  fix: give one, or one for each channel, and --shape as samples x height x width x channels")
+
+    def test_control_of_an_image_whose_shape_is_given(self):
+        self.assert_done(self.compile(self.picture_of(None), "--image", "x=0/1", "--shape", "x=1x8x8x3"))
+
+    def picture_of(self, shape):
+        graph = graph_of([node("Relu", ("x",), ("y",))], inputs=[value("x", shape)])
+        return models.write_onnx(self.scratch, models.model(graph))
+
     @named_cases({"matrix": ([4, 8], "float of shape 4x8"), "anything": (None, "float of unknown shape")})
     def test_image_of_something_else(self, case):
         shape, what = case

@@ -12,6 +12,8 @@
 #include "whole_number.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -167,15 +169,18 @@ static constexpr Effect effects[] = {{"--shape", Stage::Import, Stage::Import},
                                      {"--tune-database", Stage::Npu, Stage::Kernel},
                                      {"--plan", Stage::Npu, Stage::Elf}};
 
-// An option that is given and asks something of the quantizer; empty: none.
-static std::string quantizerOptionOf(const CLI::App &command) {
-  for (const char *option :
-       {"--calibration", "--calibration-method", "--percentile", "--precision", "--max-loss",
-        "--max-cycles", "--no-equalization", "--no-bias-correction", "--weight-rounding",
-        "--quantization-report", "--quantization-json"})
-    if (command.count(option) > 0)
-      return option;
-  return "";
+static constexpr std::array quantizerOptions = {
+    "--calibration",     "--calibration-method", "--percentile",
+    "--precision",       "--max-loss",           "--max-cycles",
+    "--no-equalization", "--no-bias-correction", "--weight-rounding"};
+static constexpr std::array quantizerReports = {"--quantization-report", "--quantization-json"};
+
+// The first of `options` that is given; empty: none.
+template <typename Options>
+static std::string givenOf(const CLI::App &command, const Options &options) {
+  const auto given = std::find_if(options.begin(), options.end(),
+                                  [&](const char *option) { return command.count(option) > 0; });
+  return given == options.end() ? "" : *given;
 }
 
 // Where the pipeline begins and ends; contradictions are refused.
@@ -209,6 +214,12 @@ static void checkTogether(const CLI::App &command, const CompileOptions &options
     if (command.count(option) > 0)
       throw CLI::ValidationError(option, fmt::format("has no effect {}", why));
   };
+  if (options.quantize == "none") {
+    for (const char *option : quantizerOptions)
+      refuse(option, "with --quantize none");
+    for (const char *option : quantizerReports)
+      refuse(option, "with --quantize none");
+  }
   if (options.tune.trials == 0) {
     refuse("--tune-search", "without --tune");
     refuse("--tune-database", "without --tune");
@@ -246,12 +257,18 @@ static CompileOptions optionsOf(const Request &request, const CLI::App &command)
   for (const std::string &text : request.images)
     if (auto [name, picture] = parseImage(text); !options.pictures.emplace(name, picture).second)
       throw CLI::ValidationError("--image", fmt::format("'{}' is given twice", escape(name)));
+    else if (options.constants.count(name) > 0)
+      throw CLI::ValidationError(
+          "--image",
+          fmt::format("'{}' is given with --constant, which leaves no input", escape(name)));
   options.quantization.method = calibrationMethods.at(request.calibrationMethod);
   options.quantization.precision = precisions.at(request.precision);
   if (command.count("--max-loss") > 0)
     options.quantization.maxLoss = parseDecibels(request.maxLoss);
   options.quantization.roundsTogether = request.weightRounding == "together";
-  options.quantizerOption = quantizerOptionOf(command);
+  options.quantizerOption = givenOf(command, quantizerOptions);
+  options.quantizerReport = givenOf(command, quantizerReports);
+  options.quantization.layerReport |= !request.quantizationJson.empty();
   options.buffering = bufferings.at(request.buffering);
   options.tune.search = searches.at(request.search);
   options.tune.seed = options.seed;
@@ -362,7 +379,7 @@ static std::string jsonOf(const CompileResult &result) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-static std::string tableOf(const CompileResult &result) {
+static std::string tableOf(const CompileResult &result, bool withLayers) {
   const QuantizationReport &quantization = result.quantization;
   std::string table;
   if (quantization.budget)
@@ -385,7 +402,7 @@ static std::string tableOf(const CompileResult &result) {
                       "would be {}, and with layer fusion fewer\n",
                       cost->chosenCycles, cost->standardCycles);
   }
-  for (const LayerSqnr &layer : quantization.layers)
+  for (const LayerSqnr &layer : withLayers ? quantization.layers : std::vector<LayerSqnr>())
     table += fmt::format("{:>6.1f} dB  {} ({})\n", layer.decibels, escape(layer.layer),
                          escape(layer.op));
   return table;
@@ -424,7 +441,8 @@ static void run(const Request &request, const CLI::App &command) {
   if (!outputs.takesStandardOutput())
     outputs.print((request.plan ? result.plan : "") +
                   (result.tuning ? tableOf(*result.tuning) : "") + result.summary +
-                  tableOf(result) + (request.timing ? tableOf(times) : "") + result.overlayUse);
+                  tableOf(result, request.compile.quantization.layerReport) +
+                  (request.timing ? tableOf(times) : "") + result.overlayUse);
   outputs.commit();
 }
 
@@ -526,8 +544,7 @@ void addCompileCommand(CLI::App &app) {
       ->group("Quantization");
   command
       ->add_option("--quantization-json", request->quantizationJson,
-                   "Write what --precision, --max-loss and --max-cycles went by, and the layers of "
-                   "--quantization-report, as JSON (`-`: standard output)")
+                   "Write what --quantization-report prints as JSON (`-`: standard output)")
       ->group("Quantization");
   command
       ->add_flag("--quantization-report", options.quantization.layerReport,

@@ -170,10 +170,11 @@ private:
     phases_.run(*module_, createGraphDecomposePass());
     const bool isInteger = !isFloat(*module_);
     if (isInteger || options_.quantize == "none") {
-      if (!options_.quantizerOption.empty())
-        result_.warnings.push_back(fmt::format(
-            "{} has no effect: {}", options_.quantizerOption,
-            isInteger ? "the model is integer already" : "--quantize none leaves the model float"));
+      const std::string &option =
+          options_.quantizerOption.empty() ? options_.quantizerReport : options_.quantizerOption;
+      if (!option.empty())
+        result_.warnings.push_back(
+            fmt::format("{} has no effect: the model is integer already", option));
       return;
     }
     leaveConstants();
@@ -206,7 +207,10 @@ private:
   // Of ranges that nobody gave.
   void warnOfRanges() {
     const QuantizationReport &report = result_.quantization;
-    if (report.isGiven && report.open.empty() && !options_.quantizerOption.empty())
+    const bool tellsWithSamples =
+        options_.quantizerOption == "--calibration" && !options_.quantizerReport.empty();
+    if (report.isGiven && report.open.empty() && !options_.quantizerOption.empty() &&
+        !tellsWithSamples)
       result_.warnings.push_back(fmt::format("{} has no effect: the model is quantized already",
                                              options_.quantizerOption));
     if (samples_ || !options_.calibration.empty() || (report.isGiven && report.open.empty()))

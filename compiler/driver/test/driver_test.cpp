@@ -74,6 +74,11 @@ TEST(Driver, IntegersAreNotQuantizedAgain) {
   options.quantizerOption = "--precision";
   EXPECT_EQ(compile(options).warnings,
             std::vector<std::string>{"--precision has no effect: the model is integer already"});
+  options.quantizerOption = "";
+  options.quantizerReport = "--quantization-report";
+  EXPECT_EQ(compile(options).warnings,
+            std::vector<std::string>{
+                "--quantization-report has no effect: the model is integer already"});
 }
 
 // A model that says of all tensors how they are stored.
@@ -91,6 +96,30 @@ TEST(Driver, AModelThatIsQuantizedNeedsNoCalibration) {
   options.quantizerOption = "--precision";
   EXPECT_EQ(compile(options).warnings,
             std::vector<std::string>{"--precision has no effect: the model is quantized already"});
+}
+
+TEST(Driver, AModelThatIsQuantizedHasAReportOfItsLayers) {
+  CompileOptions options = optionsFor(storedSum);
+  options.quantizerReport = "--quantization-report";
+  options.quantization.layerReport = true;
+  const CompileResult result = compile(options);
+  EXPECT_EQ(result.warnings, std::vector<std::string>{});
+  EXPECT_EQ(result.quantization.layers.size(), 2u);
+}
+
+TEST(Driver, SamplesAreForTheReportOfAModelThatIsQuantized) {
+  CompileOptions options = optionsFor(storedSum);
+  Tensor samples = makeTensor(DType::F32, {2, 4});
+  std::fill_n(samples.data<float>(), samples.elements(), 0.5f);
+  options.calibration = ::testing::TempDir() + "stored-sum";
+  std::filesystem::create_directories(options.calibration);
+  writeNpy(options.calibration + "/input_0.npy", samples);
+  options.quantizerOption = "--calibration";
+  EXPECT_EQ(
+      compile(options).warnings,
+      std::vector<std::string>{"--calibration has no effect: the model is quantized already"});
+  options.quantizerReport = "--quantization-report";
+  EXPECT_EQ(compile(options).warnings, std::vector<std::string>{});
 }
 
 // Printing a stage and going on from there gives the bytes that the whole pipeline gives.

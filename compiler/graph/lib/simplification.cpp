@@ -105,7 +105,7 @@ LogicalResult mergeClamp(tosa::ClampOp op, PatternRewriter &rewriter) {
   // What the model stores in between is rounded there.
   const auto between = givenParameters(inner.getOperation());
   const auto own = givenParameters(op.getOperation());
-  if (between && own == between)
+  if (between && own == between && outer->low <= bounds->low && bounds->high <= outer->high)
     return forward(rewriter, op, inner.getOutput());
   if (between)
     return failure();

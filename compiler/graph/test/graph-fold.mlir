@@ -168,6 +168,20 @@ func.func @stored(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// What cuts more of it off than its integers do is no same again.
+// CHECK-LABEL: @stored_twice
+// CHECK: %[[A:.*]] = tosa.clamp %{{.*}} {max_val = 6.350000e+01 : f32, min_val = -6.400000e+01 : f32, tilewright.bits = 8 : i64
+// CHECK-NEXT: %[[B:.*]] = tosa.clamp %[[A]] {max_val = 6.350000e+01 : f32, min_val = 0.000000e+00 : f32, tilewright.bits = 8 : i64
+// CHECK-NEXT: return %[[B]]
+func.func @stored_twice(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tosa.clamp %x {min_val = -64.0 : f32, max_val = 63.5 : f32, tilewright.scale = 0.5 : f64, tilewright.zero_point = 0 : i64, tilewright.bits = 8 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = tosa.clamp %0 {min_val = 0.0 : f32, max_val = 0x7F800000 : f32} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = tosa.clamp %1 {min_val = -64.0 : f32, max_val = 63.5 : f32, tilewright.scale = 0.5 : f64, tilewright.zero_point = 0 : i64, tilewright.bits = 8 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
 // An image flattened channel by channel is not transposed: the matrix is.
 // CHECK-LABEL: @flatten
 // CHECK-SAME: (%[[X:.*]]: tensor<3x1x2x2xf32>)

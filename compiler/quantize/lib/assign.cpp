@@ -17,9 +17,6 @@ namespace tilewright::quantization {
 
 namespace {
 
-// A margin for what lies beyond the calibration data costs nothing at 16 bits.
-constexpr double headroom = 1.25;
-
 class Assigner {
 public:
   Assigner(func::FuncOp main, const Plan &plan, const Statistics &statistics,

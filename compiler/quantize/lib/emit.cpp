@@ -8,6 +8,7 @@
 #include "integer_sum.h"
 #include "integer_table.h"
 #include "narrowing.h"
+#include "split.h"
 #include "tilewright/compiler/graph/graph.h"
 #include "tilewright/compiler/tosa/constants.h"
 #include "tilewright/compiler/tosa/integer_builder.h"
@@ -108,14 +109,17 @@ private:
         {real, integer, parameters_.lookup(real), channelFactors_.lookup(real)});
   }
 
-  // The integer value of an operand; constants are quantized to their own range.
-  Quantized operand(IntegerBuilder &integer, Value value) {
+  // The integer value of an operand; constants are quantized to their own range, to 16 bits beside
+  // an operand that the model stores with 16.
+  Quantized operand(IntegerBuilder &integer, Value value, Value beside = {}) {
     auto found = values_.find(value);
     if (found != values_.end())
       return {found->second, parameters_.lookup(value)};
     std::vector<double> elements = constantReals(value).value();
     auto [least, greatest] = std::minmax_element(elements.begin(), elements.end());
-    Parameters parameters = asymmetric8(*least, *greatest);
+    Parameters parameters = beside && plan_.isGivenWide(beside)
+                                ? symmetric(std::max(std::fabs(*least), std::fabs(*greatest)), 16)
+                                : asymmetric8(*least, *greatest);
     std::vector<int64_t> integers;
     Tensor rounded = makeTensor(DType::F32, tensorType(value).getShape().vec());
     for (size_t i = 0; i < elements.size(); ++i) {
@@ -124,7 +128,7 @@ private:
     }
     if (withReals_)
       result_.constants.emplace_back(value, std::move(rounded));
-    return {integer.constant(tensorType(value).getShape(), 8, integers), parameters};
+    return {integer.constant(tensorType(value).getShape(), parameters.bits, integers), parameters};
   }
 
   // Constants of one value for each channel are never rounded to 8 bits.
@@ -226,8 +230,8 @@ private:
     if (isBinary(op))
       return combineElements(integer, op, anchor);
     Value x = op->getOperand(0);
-    if (auto pool = dyn_cast<tosa::AvgPool2dOp>(op); pool && !isGlobalAverage(op))
-      return averageWindows(integer, operand(integer, x), pool);
+    if (isWindowAverage(op))
+      return averageOf(integer, cast<tosa::AvgPool2dOp>(op));
     if (isa<tosa::AvgPool2dOp>(op))
       return averageImage(integer, operand(integer, x), x, statistics_);
     const int64_t axis = cast<tosa::ReduceSumOp>(op).getAxis();
@@ -248,7 +252,7 @@ private:
       if (isSum(a) || isSum(b))
         return multiply(integer, sumOf(integer, a), sumOf(integer, b),
                         plan_.mostNormalized(op).value_or(HUGE_VAL));
-      const Quantized x = operand(integer, a), y = operand(integer, b);
+      const Quantized x = operand(integer, a, b), y = operand(integer, b, a);
       Value product = integer.multiply(integer.widen(x.value, x.parameters),
                                        integer.widen(y.value, y.parameters));
       return {product,
@@ -292,9 +296,15 @@ private:
     const Quantized x = operand(integer, value);
     if (x.parameters.bits == 8)
       return x;
+    return narrow(integer, real, {1},
+                  narrowedParameters(statistics_, rangedOf(value), {}, plan_.precision));
+  }
+
+  // Of which `value` has the range.
+  Value rangedOf(Value value) const {
     while (!statistics_.observed.ranges.contains(value))
-      value = value.getDefiningOp()->getOperand(0); // has the same range
-    return narrow(integer, real, {1}, narrowedParameters(statistics_, value, {}, plan_.precision));
+      value = value.getDefiningOp()->getOperand(0);
+    return value;
   }
 
   // `value`, of 16 or 32 bits, in 8 for products: once for all that take it alike, where it is
@@ -321,8 +331,54 @@ private:
     auto scores = scores_.find(op);
     if (scores != scores_.end())
       return weighedMean(integer, op, scores->second);
+    if (plan_.isGivenWide(op.getA()) || plan_.isGivenWide(op.getB()))
+      return multiplyParts(integer, op);
     return multiplyMatrices(integer, op, factorOf(integer, op.getA()),
                             factorOf(integer, op.getB()));
+  }
+
+  // The parts of 8 bits of which an operand consists: one, or those of 16 (split.h).
+  SmallVector<Quantized> partsOf(IntegerBuilder &integer, Value real) {
+    const Quantized x = operand(integer, real);
+    if (x.parameters.bits == 8)
+      return {x};
+    const Histogram &histogram = statistics_.histograms.find(rangedOf(real))->second;
+    const bool isGiven = plan_.isGivenWide(real);
+    const Parameters high =
+        highParameters(x.parameters, isGiven ? x.parameters.lowest() : headroom * histogram.low,
+                       isGiven ? x.parameters.highest() : headroom * histogram.high);
+    return {{highActivations(integer, x.value, {1}, high), high},
+            {lowActivations(integer, x.value, {1}), {high.scale * lowStep, 0, 8}}};
+  }
+
+  // The sum of parts, at steps as fine as those of the last ones where 32 bits hold them.
+  static Sum sumOfParts(IntegerBuilder &integer, ArrayRef<Sum> parts) {
+    Sum sum = parts.front();
+    for (const Sum &part : parts.drop_front())
+      sum = combine<tosa::AddOp>(integer, refined(integer, sum, part.scale), part, false);
+    return sum;
+  }
+
+  Sum multiplyParts(IntegerBuilder &integer, tosa::MatMulOp op) {
+    SmallVector<Sum> products;
+    for (const Quantized &a : factorsOf(integer, op.getA()))
+      for (const Quantized &b : factorsOf(integer, op.getB())) {
+        const Accumulator made = multiplyMatrices(integer, op, a, b);
+        products.push_back({made.value, made.scales[0], made.magnitudes[0]});
+      }
+    return sumOfParts(integer, products);
+  }
+
+  SmallVector<Quantized> factorsOf(IntegerBuilder &integer, Value real) {
+    return plan_.isGivenWide(real) ? partsOf(integer, real)
+                                   : SmallVector<Quantized>{factorOf(integer, real)};
+  }
+
+  Sum averageOf(IntegerBuilder &integer, tosa::AvgPool2dOp pool) {
+    SmallVector<Sum> averages;
+    for (const Quantized &part : partsOf(integer, pool.getInput()))
+      averages.push_back(averageWindows(integer, part, pool));
+    return sumOfParts(integer, averages);
   }
 
   // What exponentials of a part of a row weigh, and their sum: differences are to the part's
@@ -479,7 +535,7 @@ private:
           b = asOperand(integer, right, left, hasLow, hasHigh, step);
       return combine<Op>(integer, a, b, saturates);
     }
-    const Quantized a = operand(integer, left), b = operand(integer, right);
+    const Quantized a = operand(integer, left, right), b = operand(integer, right, left);
     const double finer = std::min(a.parameters.scale, b.parameters.scale),
                  coarser = std::max(a.parameters.scale, b.parameters.scale);
     constexpr double farthest = 1 << 12;

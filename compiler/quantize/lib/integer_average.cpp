@@ -5,6 +5,8 @@
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 using namespace mlir;
@@ -26,7 +28,7 @@ static std::pair<int64_t, int64_t> windowsOf(int64_t height, int64_t width) {
 
 // Of each channel by itself: a depthwise convolution with weights of 1.
 static Value sumWindows(IntegerBuilder &integer, const Quantized &x, ArrayRef<int64_t> kernel,
-                        ArrayRef<int64_t> stride, ArrayRef<int64_t> result) {
+                        ArrayRef<int64_t> stride, ArrayRef<int64_t> pad, ArrayRef<int64_t> result) {
   OpBuilder &builder = integer.builder();
   const int64_t channels = result[3], count = kernel[0] * kernel[1] * channels;
   return tosa::DepthwiseConv2DOp::create(
@@ -34,15 +36,53 @@ static Value sumWindows(IntegerBuilder &integer, const Quantized &x, ArrayRef<in
       integer.constant({kernel[0], kernel[1], channels, 1}, 8, std::vector<int64_t>(count, 1)),
       integer.constant({channels}, 32, std::vector<int64_t>(channels, 0)),
       integer.constant({1}, 8, {x.parameters.zeroPoint}), integer.constant({1}, 8, {0}),
-      builder.getDenseI64ArrayAttr({0, 0, 0, 0}), builder.getDenseI64ArrayAttr(stride),
+      builder.getDenseI64ArrayAttr(pad), builder.getDenseI64ArrayAttr(stride),
       builder.getDenseI64ArrayAttr({1, 1}), TypeAttr::get(builder.getI32Type()));
 }
 
-Accumulator averageWindows(IntegerBuilder &integer, const Quantized &x, tosa::AvgPool2dOp pool) {
-  const double elements = double(pool.getKernel()[0] * pool.getKernel()[1]);
-  Value sum = sumWindows(integer, x, pool.getKernel(), pool.getStride(),
-                         tensorType(pool.getOutput()).getShape());
-  return {sum, {x.parameters.scale / elements}, {x.parameters.magnitude() * elements}};
+// How many elements of the image each window along an axis holds.
+static std::vector<int64_t> countsAlong(tosa::AvgPool2dOp pool, int axis) {
+  const int64_t size = tensorType(pool.getInput()).getShape()[1 + axis],
+                windows = tensorType(pool.getOutput()).getShape()[1 + axis],
+                kernel = pool.getKernel()[axis];
+  std::vector<int64_t> counts;
+  for (int64_t i = 0; i < windows; ++i) {
+    const int64_t first = i * pool.getStride()[axis] - pool.getPad()[size_t{2} * axis];
+    counts.push_back(std::min(first + kernel, size) - std::max<int64_t>(first, 0));
+  }
+  return counts;
+}
+
+// The least number that all windows' sizes divide.
+static int64_t commonSize(tosa::AvgPool2dOp pool) {
+  int64_t common[2] = {1, 1};
+  for (int axis : {0, 1})
+    for (int64_t count : countsAlong(pool, axis))
+      common[axis] = std::lcm(common[axis], count);
+  return common[0] * common[1];
+}
+
+bool hasExactMean(tosa::AvgPool2dOp pool) {
+  constexpr int64_t most = 1 << 18; // of 8 bits, in 32
+  return !isGlobalAverage(pool) && commonSize(pool) <= most;
+}
+
+Sum averageWindows(IntegerBuilder &integer, const Quantized &x, tosa::AvgPool2dOp pool) {
+  const int64_t common = commonSize(pool);
+  const std::vector<int64_t> rows = countsAlong(pool, 0), columns = countsAlong(pool, 1);
+  ArrayRef<int64_t> shape = tensorType(pool.getOutput()).getShape();
+  Value sum = sumWindows(integer, x, pool.getKernel(), pool.getStride(), pool.getPad(), shape);
+  int64_t divisor = rows[0] * columns[0];
+  if (!llvm::all_equal(rows) || !llvm::all_equal(columns)) {
+    divisor = common;
+    std::vector<int64_t> factors;
+    for (int64_t row : rows)
+      for (int64_t column : columns)
+        factors.push_back(common / (row * column));
+    sum = integer.multiply(sum, integer.constant({1, shape[1], shape[2], 1}, 32, factors));
+  }
+  const auto elements = double(divisor);
+  return {sum, x.parameters.scale / elements, x.parameters.magnitude() * elements};
 }
 
 Accumulator averageImage(IntegerBuilder &integer, Quantized x, Value real,
@@ -60,7 +100,7 @@ Accumulator averageImage(IntegerBuilder &integer, Quantized x, Value real,
     sum = integer.widen(x.value, x.parameters);
   } else {
     const int64_t kernel[] = {shape[1] / rows, shape[2] / columns};
-    sum = sumWindows(integer, x, kernel, kernel, {shape[0], rows, columns, shape[3]});
+    sum = sumWindows(integer, x, kernel, kernel, {0, 0, 0, 0}, {shape[0], rows, columns, shape[3]});
   }
   if (rows > 1)
     sum = integer.reduce<tosa::ReduceSumOp>(sum, 1);

@@ -1,6 +1,7 @@
-// Averages over whole images.
+// Averages over whole images and windows.
 #pragma once
 
+#include "integer_sum.h"
 #include "quantized_value.h"
 #include "statistics.h"
 #include "tilewright/compiler/tosa/integer_builder.h"
@@ -16,8 +17,9 @@ namespace tilewright::quantization {
 Accumulator averageImage(IntegerBuilder &integer, Quantized x, mlir::Value real,
                          const Statistics &statistics);
 
-// Of `x`, [N, H, W, C], 8 bits, over the windows of `pool`, which has no pads.
-Accumulator averageWindows(IntegerBuilder &integer, const Quantized &x,
-                           mlir::tosa::AvgPool2dOp pool);
+// Whether sums of `pool`'s windows, of which pads make some smaller, can be brought to one divisor.
+bool hasExactMean(mlir::tosa::AvgPool2dOp pool);
+// Of `x`, [N, H, W, C], 8 bits, over the windows of `pool`.
+Sum averageWindows(IntegerBuilder &integer, const Quantized &x, mlir::tosa::AvgPool2dOp pool);
 
 } // namespace tilewright::quantization

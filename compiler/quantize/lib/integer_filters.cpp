@@ -63,7 +63,8 @@ IntegerFilter IntegerFilters::filterFor(Operation *op, Value result, const Param
   if (x.bits == 8) {
     found.factors = statistics_.channelFactors.lookup(read);
     found.input = x;
-  } else if (isa<tosa::DepthwiseConv2DOp>(op) || plan_.precision == Precision::Mixed) {
+  } else if ((isa<tosa::DepthwiseConv2DOp>(op) && !plan_.isGivenWide(read)) ||
+             plan_.precision == Precision::Mixed) {
     found.isNarrowed = true;
     found.factors = factorsOf(statistics_.observed, read, strengthFor(op));
     found.input = narrowedParameters(statistics_, read, found.factors, plan_.precision);

@@ -106,7 +106,8 @@ private:
   }
 
   std::optional<ChannelRange> ofAnchor(Operation *op, const Anchor &anchor) {
-    if (isConvolution(op) && !plan_.outputs.contains(anchor.result))
+    if (isConvolution(op) && !plan_.outputs.contains(anchor.result) &&
+        !plan_.wide.contains(anchor.result))
       return std::nullopt;
     std::optional<ChannelRange> sum = isConvolution(op)            ? ofConvolution(op)
                                       : isBinary(op)               ? ofBinary(op)

@@ -22,13 +22,11 @@ static std::pair<double, double> scaledRange(const Statistics &statistics, Value
   return {low, high};
 }
 
-constexpr double rangeMargin = 1.25; // for other data
-
 Parameters narrowedParameters(const Statistics &statistics, Value real,
                               const std::vector<double> &factors, Precision precision) {
   const auto [low, high] = scaledRange(statistics, real, factors);
   // Beside the errors of 8 bits, what is cut off hardly counts.
-  const double margin = precision == Precision::Mixed ? 1 : rangeMargin;
+  const double margin = precision == Precision::Mixed ? 1 : headroom;
   return asymmetric8(margin * low, margin * high);
 }
 
@@ -61,12 +59,12 @@ std::pair<std::vector<double>, Parameters> highPartOf(const Statistics &statisti
   const std::vector<ChannelRange> &ranges = statistics.observed.ranges.find(real)->second;
   std::vector<double> factors = factorsOf(statistics.observed, real, strength);
   auto [low, high] = scaledRange(statistics, real, {});
-  low *= rangeMargin, high *= rangeMargin;
+  low *= headroom, high *= headroom;
   for (size_t c = 0; c < factors.size(); ++c) {
     if (ranges[c].low < 0)
-      factors[c] = std::min(factors[c], low / ranges[c].low / rangeMargin);
+      factors[c] = std::min(factors[c], low / ranges[c].low / headroom);
     if (ranges[c].high > 0)
-      factors[c] = std::min(factors[c], high / ranges[c].high / rangeMargin);
+      factors[c] = std::min(factors[c], high / ranges[c].high / headroom);
     factors[c] = std::max(std::exp2(std::floor(std::log2(factors[c]))), 1.0);
   }
   return {factors, highParameters(wide, low, high)};

@@ -1,9 +1,11 @@
 #include "plan.h"
 
 #include "graph_queries.h"
+#include "integer_average.h"
 #include "tilewright/compiler/tosa/constant_floats.h"
 #include "tilewright/compiler/tosa/constants.h"
 #include "tilewright/compiler/tosa/given_parameters.h"
+#include "tilewright/compiler/tosa/layer_location.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
@@ -29,6 +31,19 @@ bool isGlobalAverage(Operation *op) {
   return pool.getKernel() == input.slice(1, 2) &&
          llvm::all_of(pool.getPad(), [](int64_t pad) { return pad == 0; });
 }
+
+bool Plan::isGivenWide(Value value) const {
+  for (auto known = given.find(value);; known = given.find(value)) {
+    if (known != given.end())
+      return known->second.bits == 16;
+    Operation *op = value.getDefiningOp();
+    if (!isa_and_nonnull<tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp>(op))
+      return false;
+    value = op->getOperand(0); // has the same parameters
+  }
+}
+
+bool isWindowAverage(Operation *op) { return isa<tosa::AvgPool2dOp>(op) && !isGlobalAverage(op); }
 
 Operation *Plan::anchorOf(Value value) const {
   const auto found =
@@ -128,6 +143,7 @@ public:
     for (Operation &op : main_.getBody().front().without_terminator())
       planTable(&op);
     findGiven();
+    traceOpen();
     for (auto &[op, softmax] : plan_.softmaxes) {
       traceProduct(op, softmax);
       softmax.isWide = takesWide(op->getResult(0));
@@ -153,7 +169,6 @@ public:
 private:
   // What the model says of a value, or of what it is moved to.
   void findGiven() {
-    plan_.keepsWeights = hasGivenWeights(cast<ModuleOp>(main_->getParentOp()));
     main_.walk([&](tosa::ClampOp clamp) {
       if (const auto parameters = givenParameters(clamp.getOperation()))
         plan_.given[clamp.getOutput()] = *parameters;
@@ -170,6 +185,31 @@ private:
       if (const auto parameters = givenOfParts(concat);
           parameters && !plan_.given.contains(concat.getOutput()))
         plan_.given[concat.getOutput()] = *parameters;
+    });
+    // Those of a resize, which stand in no file, have steps as well.
+    plan_.keepsWeights =
+        hasGivenWeights(cast<ModuleOp>(main_->getParentOp())) || !plan_.given.empty();
+  }
+
+  // What a convolution yields that the model stores behind sums and averages of it, or behind a
+  // resize: 16 bits hold it whatever the inputs are, so that one rounding to what is stored
+  // remains.
+  void traceOpen() {
+    if (plan_.given.empty())
+      return;
+    for (auto &[op, anchor] : plan_.anchors)
+      if (isConvolution(op) && !plan_.given.contains(anchor.result) && isReadExactly(anchor.result))
+        plan_.wide.insert(anchor.result);
+  }
+
+  bool isReadExactly(Value value) {
+    return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
+      if (isa<tosa::ReshapeOp, tosa::TransposeOp>(user))
+        return isReadExactly(user->getResult(0));
+      const bool isOfResize =
+          isa<tosa::Conv2DOp>(user) && layerOf(user->getLoc()).op == "Resize"; // by products
+      return plan_.anchors.contains(user) &&
+             (isBinary(user) || isWindowAverage(user) || isOfResize);
     });
   }
 
@@ -220,12 +260,17 @@ private:
   }
 
   // An average over windows that the model stores by itself: its sums are rounded once, as those of
-  // images are. Without pads each window has as many elements.
-  static bool isStoredAverage(Operation *op) {
+  // images are.
+  bool isStoredAverage(Operation *op) {
     auto pool = dyn_cast<tosa::AvgPool2dOp>(op);
-    const auto read = pool ? givenParameters(pool.getInput()) : std::nullopt;
-    return read && read->bits == 8 && op->hasOneUse() && givenParameters(*op->user_begin()) &&
-           llvm::all_of(pool.getPad(), [](int64_t pad) { return pad == 0; });
+    if (!pool || !hasExactMean(pool) || !op->hasOneUse() || !givenParameters(*op->user_begin()))
+      return false;
+    Value read = op->getOperand(0);
+    while (isa_and_nonnull<tosa::PadOp, tosa::ReshapeOp, tosa::TransposeOp, tosa::SliceOp>(
+        read.getDefiningOp()))
+      read = read.getDefiningOp()->getOperand(0);
+    Operation *anchor = plan_.anchorOf(read);
+    return givenParameters(read) || (anchor && isConvolution(anchor) && read == op->getOperand(0));
   }
 
   static bool isBorder(Operation *op) {

@@ -68,6 +68,10 @@ struct Plan {
   llvm::DenseMap<mlir::Value, Parameters> given;
   bool keepsWeights = false; // those that are multiples of a step, as the model chose it
 
+  // Whether the model stores `value`, or what is moved to it, as integers of 16 bits: all of them
+  // are to be read.
+  bool isGivenWide(mlir::Value value) const;
+
   // The anchor of which `value` is the result; null: none.
   mlir::Operation *anchorOf(mlir::Value value) const;
 
@@ -103,5 +107,7 @@ bool isBinary(mlir::Operation *op);
 
 // An average over whole images, which is a sum with a factor.
 bool isGlobalAverage(mlir::Operation *op);
+
+bool isWindowAverage(mlir::Operation *op);
 
 } // namespace tilewright::quantization

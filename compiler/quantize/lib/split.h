@@ -18,6 +18,9 @@
 
 namespace tilewright::quantization {
 
+// A margin for what lies beyond the calibration data costs nothing at 16 bits.
+constexpr double headroom = 1.25;
+
 // 16 bits that cover [low, high], and their high part for values within [low, high].
 Parameters wideParameters(double low, double high);
 Parameters highParameters(const Parameters &wide, double low, double high);

@@ -13,10 +13,15 @@ namespace tilewright::quantization {
 namespace {
 
 Tensor quantizeTensor(const Tensor &real, const Parameters &parameters) {
-  Tensor integer = makeTensor(DType::I8, real.shape);
-  for (int64_t i = 0, count = real.elements(); i < count; ++i)
-    integer.data<int8_t>()[i] =
-        static_cast<int8_t>(parameters.quantize(double(real.data<float>()[i])));
+  const bool isWide = parameters.bits == 16;
+  Tensor integer = makeTensor(isWide ? DType::I16 : DType::I8, real.shape);
+  for (int64_t i = 0, count = real.elements(); i < count; ++i) {
+    const int64_t rounded = parameters.quantize(double(real.data<float>()[i]));
+    if (isWide)
+      integer.data<int16_t>()[i] = static_cast<int16_t>(rounded);
+    else
+      integer.data<int8_t>()[i] = static_cast<int8_t>(rounded);
+  }
   return integer;
 }
 

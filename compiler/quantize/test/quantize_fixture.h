@@ -118,6 +118,7 @@ private:
     auto realRun = FloatExecutable::create(*real_), integerRun = FloatExecutable::create(*integer_);
     auto main = real_->lookupSymbol<mlir::func::FuncOp>("main");
     std::vector<double> signal(main.getNumResults(), 0), noise(main.getNumResults(), 0);
+    auto integerMain = integer_->lookupSymbol<mlir::func::FuncOp>("main");
     for (int64_t sample = 0; sample < 16; ++sample) {
       std::vector<Tensor> real, integer;
       for (unsigned i = 0; i < main.getNumArguments(); ++i) {
@@ -125,14 +126,20 @@ private:
             llvm::cast<mlir::RankedTensorType>(main.getArgument(i).getType()).getShape().vec();
         const Tensor &all = data.arrays.at("arg" + std::to_string(i));
         real.push_back(makeTensor(DType::F32, shape));
-        integer.push_back(makeTensor(DType::I8, shape));
+        const bool isWide =
+            mlir::getElementTypeOrSelf(integerMain.getArgument(i).getType()).isInteger(16);
+        integer.push_back(makeTensor(isWide ? DType::I16 : DType::I8, shape));
         double scale = scaleOf("tilewright.scale", false, i),
                zero = scaleOf("tilewright.zero_point", false, i);
         for (int64_t k = 0, n = real.back().elements(); k < n; ++k) {
           float x = all.data<float>()[sample * n + k];
           real.back().data<float>()[k] = x;
-          integer.back().data<int8_t>()[k] =
-              static_cast<int8_t>(std::clamp(std::nearbyint(x / scale) + zero, -128.0, 127.0));
+          const double q = std::nearbyint(x / scale) + zero;
+          if (isWide)
+            integer.back().data<int16_t>()[k] =
+                static_cast<int16_t>(std::clamp(q, -32768.0, 32767.0));
+          else
+            integer.back().data<int8_t>()[k] = static_cast<int8_t>(std::clamp(q, -128.0, 127.0));
         }
       }
       std::vector<Tensor> expected = realRun->run(real), actual = integerRun->run(integer);

@@ -226,6 +226,12 @@ TEST_F(Usage, refusesOptionsThatOthersLeaveWithoutEffect) {
       {{"--percentile", "99"},
        "--percentile: has no effect without --calibration-method percentile"},
       {{"--tune-search", "random"}, "--tune-search: has no effect without --tune"},
+      {{"--quantize", "none", "--precision", "mixed"},
+       "--precision: has no effect with --quantize none"},
+      {{"--quantize", "none", "--quantization-json", "q.json"},
+       "--quantization-json: has no effect with --quantize none"},
+      {{"--image", "x=0/1", "--constant", "x=x.npy"},
+       "--image: 'x' is given with --constant, which leaves no input"},
       {{"--max-loss", "1", "--calibration", "c.npz", "--precision", "mixed"},
        "--max-loss: decides the precision: leave out --precision"},
       {{"--max-cycles", "1000"}, "--max-cycles: measures on samples: give --calibration"}};

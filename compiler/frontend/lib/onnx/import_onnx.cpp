@@ -10,6 +10,7 @@
 #include "tilewright/host/execution.h"
 #include "tilewright/host/kernels.h"
 #include "tilewright/onnx/bind_constants.h"
+#include "tilewright/onnx/declared_shape.h"
 #include "tilewright/onnx/model.h"
 #include "tilewright/onnx/size_limits.h"
 
@@ -75,14 +76,6 @@ private:
   std::set<std::string> dynamicIntegers_; // that are read as such
   bool hasGivenWeights_ = false;          // constants that the model has as integers
 };
-
-// A shape as a model declares it, "?x3x?x?".
-std::string formatDeclared(const Shape &shape) {
-  std::vector<std::string> dims;
-  for (int64_t dim : shape)
-    dims.push_back(dim == dynamicDimension ? "?" : std::to_string(dim));
-  return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, "x"));
-}
 
 // Other floats than float32 are a form of storage to the importer.
 ConstantTensor widened(const ConstantTensor &tensor) {
@@ -182,13 +175,8 @@ Shape GraphImporter::boundShape(const GraphValue &input) const {
     return *input.shape;
   }
   const Shape &shape = bound->second;
-  bool fits = !input.shape || input.shape->size() == shape.size();
-  for (size_t i = 0; fits && i < shape.size(); ++i) {
-    fits = shape[i] > 0;
-    if (fits && input.shape && (*input.shape)[i] != dynamicDimension)
-      fits = (*input.shape)[i] == shape[i];
-  }
-  if (!fits)
+  if ((input.shape && !fits(*input.shape, shape)) ||
+      llvm::any_of(shape, [](int64_t size) { return size <= 0; }))
     fail(subject, fmt::format("the given shape {} does not fit the model's {}", formatShape(shape),
                               shapeText));
   return shape;

@@ -29,9 +29,9 @@ struct CompileOptions {
   std::string quantize = "int8";
   bool acceleratorOnly = false; // nothing may run on the host
   QuantizeOptions quantization;
-  // An option that asks something of the quantizer: a warning where that has nothing to do. Empty:
-  // none.
-  std::string quantizerOption;
+  // An option that asks something of the quantizer, and one that asks what it made: warnings where
+  // it has nothing to choose, or nothing to do. Empty: none.
+  std::string quantizerOption, quantizerReport;
   // What `model` is, a printed module from Stage::Tosa to Npu, or a program; what to write. A
   // program is for the target that it names: `target` and `overlays` are not read then.
   Stage from = Stage::Import, to = Stage::Elf;
