@@ -394,33 +394,6 @@ TEST(LockstepOverlay, JoinedLanesAreEqual) {
   }
 }
 
-// Right shifts whose sign what is behind them reads, by an amount that is known and by one that is
-// not.
-TEST(LockstepOverlay, ShiftsKeepTheSign) {
-  const isa::Isa isa = overlaid(R"yaml(
-instructions:
-  vshifts:
-    name: "vshifts"
-    summary: "Both shifts of a, added."
-    unit: "vector"
-    encode: { op: "0xc5" }
-    operands:
-      a: { kind: "mem", space: "spad", type: "i8", access: "read" }
-      b: { kind: "mem", space: "spad", type: "u8", access: "read" }
-      d: { kind: "mem", space: "acc", type: "i32", access: "write" }
-      n0: { kind: "imm", type: "u12" }
-    semantics:
-      map:
-        iter: [ "x in n0" ]
-        out: "d[x]"
-        expr: "cast<i32>((a[x] >> 1) + (a[x] >> (b[x] & 7)))"
-)yaml",
-                                "tiny4");
-  Machine machine(isa);
-  const Tally tally = runPrograms(machine, 20, 60);
-  EXPECT_TRUE(tally.instructions.count(isa.find("vshifts")->index));
-}
-
 // An instruction that takes longer than its stages: results of several strips wait for their
 // writes, and none of an instruction before may be among them.
 TEST(LockstepOverlay, LatenciesBeyondStagesAreEqual) {
