@@ -5,6 +5,8 @@
 //  behind a product that element-wise operations come before: what they give waits in memory, if it
 //  has fewer bits than what they read. Within a group values are signed: unsigned elements enter
 //  and leave through memory.
+//  What a move repeats is read where it stands: an operation that joins it to what is computed of
+//  a product's narrowed result starts a group as well.
 //  2. Where a value goes from one group to another that alone reads it, the operations before it
 //  are either one's: as many of them go over as let the fewest bytes through memory, then take the
 //  fewest instructions.
