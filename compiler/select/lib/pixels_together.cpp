@@ -9,6 +9,7 @@
 #include "fuse.h"
 
 #include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/select/kernel_regions.h"
 #include "tilewright/compiler/select/selection.h"
 #include "tilewright/compiler/tosa/constants.h"
 #include "tilewright/compiler/tosa/tensor_types.h"
@@ -147,8 +148,12 @@ public:
     return true;
   }
 
-  // Whether the result may stand in memory as pixels that come together make it.
-  bool mayBeStored() { return llvm::all_of(group_.getResult().getUsers(), goesOn); }
+  // Whether the result may stand in memory as pixels that come together make it. Behind another one
+  // moves may take parts of its channels, as those of a transposed convolution do.
+  bool mayBeStored(bool isBehind) {
+    return llvm::all_of(group_.getResult().getUsers(),
+                        [&](Operation *reader) { return goesOn(reader, isBehind); });
+  }
 
   // The group that alone reads the result: a convolution of one tap, which may be in one fused
   // stack with this one.
@@ -204,12 +209,19 @@ private:
   bool isWhole(Value value) const { return shapeOf(value) == type_.getShape(); }
 
   // What is not stored where its pixels would be apart, and may be no layer of a fused stack.
-  static bool goesOn(Operation *reader) {
-    auto group = llvm::dyn_cast<kernel::GroupOp>(reader->getParentOp());
+  bool goesOn(Operation *reader, bool isBehind) const {
     if (llvm::isa<kernel::ViewOp>(reader))
-      return llvm::all_of(reader->getUsers(), goesOn);
-    return !group || !llvm::isa<kernel::AssembleOp, kernel::DepthwiseOp, kernel::MaxPoolOp,
-                                kernel::AvgPoolOp>(reader);
+      return llvm::all_of(reader->getUsers(),
+                          [&](Operation *each) { return goesOn(each, isBehind); });
+    if (auto move = llvm::dyn_cast<kernel::AssembleOp>(reader))
+      return isBehind && llvm::all_of(move.getRegions(), [&](Attribute attribute) {
+               const kernel::Region region = *kernel::decode(attribute);
+               const int64_t channels = type_.getShape().back(), run = region.sizes.back();
+               return region.sourceStrides.back() == 1 && region.resultStrides.back() == 1 &&
+                      run < channels && channels % run == 0;
+             });
+    auto group = llvm::dyn_cast<kernel::GroupOp>(reader->getParentOp());
+    return !group || !llvm::isa<kernel::DepthwiseOp, kernel::MaxPoolOp, kernel::AvgPoolOp>(reader);
   }
 
   RankedTensorType wide(Value value) const {
@@ -243,7 +255,7 @@ private:
         inside, conv_.getLoc(), wide(conv_.getResult()), image ? image : conv_.getX(),
         weightsOf(builder, conv_, shape, together_, image != nullptr),
         repeated(builder, conv_.getBias()), stride, conv_.getPad(), conv_.getDilation(),
-        conv_.getInputZp(), conv_.getWeightZp(), static_cast<uint64_t>(together_));
+        conv_.getInputZp(), conv_.getWeightZp(), together_);
   }
 
   kernel::GroupOp group_;
@@ -268,7 +280,8 @@ void putPixelsTogether(Block &body, const Selection &selection) {
       continue;
     Group maker(group, conv);
     std::optional<Group> reader = maker.behind();
-    if (!maker.mayBeTogether() || !(reader ? reader->mayBeTogether() : maker.mayBeStored()))
+    if (!maker.mayBeTogether() ||
+        !(reader ? reader->mayBeTogether() && reader->mayBeStored(true) : maker.mayBeStored(false)))
       continue;
     if (!reader) {
       maker.put(shape, together);

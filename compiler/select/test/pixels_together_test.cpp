@@ -112,6 +112,18 @@ TEST(PixelsTogether, AConvolutionOfOneTapBehindItGoesAlong) {
                     Not(HasSubstr("-> tensor<1x8x8x6xi8>"))));
 }
 
+// Elements that a transpose puts into the planes of channels would go one by one.
+TEST(PixelsTogether, NotWhereThatOneIsTransposed) {
+  std::string behind = reader(1);
+  behind.replace(behind.find("%z = "), 2, "%q");
+  behind += "%z = kernel.assemble %q {regions = [{source = 0 : i64, source_offset = 0 : i64, "
+            "result_offset = 0 : i64, sizes = array<i64: 4, 64>, source_strides = array<i64: 1, "
+            "4>, result_strides = array<i64: 64, 1>}]} : (tensor<1x8x8x4xi8>) -> "
+            "tensor<1x8x8x4xi8>\n";
+  EXPECT_THAT(convolved(6, behind, 4),
+              AllOf(HasSubstr("kernel.yield"), Not(HasSubstr("pixels = "))));
+}
+
 TEST(PixelsTogether, OneOfMoreTapsReadsWhatStandsThere) {
   EXPECT_THAT(convolved(6, reader(3), 4), HasSubstr("-> tensor<1x8x8x6xi8>"));
 }
