@@ -18,6 +18,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 
@@ -268,10 +269,12 @@ private:
 
 void putPixelsTogether(Block &body, const Selection &selection) {
   const int64_t rows = selection.isa().param("rows"), cols = selection.isa().param("cols");
-  for (Operation &op : llvm::make_early_inc_range(body)) {
-    auto group = llvm::dyn_cast<kernel::GroupOp>(op);
-    auto conv = group ? llvm::dyn_cast<kernel::Conv2DOp>(group.getBody().front().front())
-                      : kernel::Conv2DOp();
+  const SmallVector<kernel::GroupOp> groups(body.getOps<kernel::GroupOp>());
+  llvm::SmallPtrSet<Operation *, 4> gone; // with the convolution before them
+  for (kernel::GroupOp group : groups) {
+    if (gone.contains(group))
+      continue;
+    auto conv = llvm::dyn_cast<kernel::Conv2DOp>(group.getBody().front().front());
     if (!conv || conv.getDilation()[1] != 1)
       continue;
     const Shape shape = describe(conv);
@@ -291,6 +294,7 @@ void putPixelsTogether(Block &body, const Selection &selection) {
     if (hasZeroSquares(reader->conv(), behind, rows, cols) ||
         arrayCycles(behind, together, rows, cols) > arrayCycles(behind, 1, rows, cols))
       continue;
+    gone.insert(reader->conv()->getParentOp());
     const Value image = maker.put(shape, together);
     reader->put(behind, together, image);
   }
