@@ -29,6 +29,7 @@ public:
     addConstantFolding(patterns, sizeCap);
     addSimplifications(patterns);
     addConvolutionFolding(patterns);
+    addImageFolding(patterns);
     addMatmulFolding(patterns);
     addChannelGroups(patterns);
     addReshapeSinking(patterns);

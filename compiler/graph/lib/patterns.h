@@ -14,6 +14,8 @@ void addConstantFolding(mlir::RewritePatternSet &patterns, int64_t sizeCap);
 void addSimplifications(mlir::RewritePatternSet &patterns);
 // Scales, offsets and pads become part of the convolution or pool beside them.
 void addConvolutionFolding(mlir::RewritePatternSet &patterns);
+// Averages and factors of whole images are computed of what they are made of.
+void addImageFolding(mlir::RewritePatternSet &patterns);
 // Products with a constant matrix become 1x1 convolutions, which have per-channel weights and a
 // bias.
 void addMatmulFolding(mlir::RewritePatternSet &patterns);

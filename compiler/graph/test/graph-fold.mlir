@@ -288,3 +288,74 @@ func.func @residual(%x: tensor<1x5x1x2xf32>, %y: tensor<1x5x2xf32>) -> tensor<1x
   %2 = tosa.add %1, %y : (tensor<1x5x2xf32>, tensor<1x5x2xf32>) -> tensor<1x5x2xf32>
   return %2 : tensor<1x5x2xf32>
 }
+
+// -----
+
+// The average of what a convolution of one tap makes is made of the average of what that reads.
+// CHECK-LABEL: @average
+// CHECK-SAME: (%[[X:[a-z0-9]*]]: tensor<1x4x4x2xf32>)
+// CHECK: %[[C:[0-9]*]] = tosa.conv2d %[[X]], {{.*}} -> tensor<1x4x4x3xf32>
+// CHECK: %[[P:[0-9]*]] = tosa.avg_pool2d %[[X]], {{.*}} -> tensor<1x1x1x2xf32>
+// CHECK: %[[A:[0-9]*]] = tosa.conv2d %[[P]], {{.*}} -> tensor<1x1x1x3xf32>
+// CHECK: return %[[C]], %[[A]]
+func.func @average(%x: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x3xf32>, tensor<1x1x1x3xf32>) {
+  %w = "tosa.const"() <{values = dense<3.0> : tensor<3x1x1x2xf32>}> : () -> tensor<3x1x1x2xf32>
+  %b = "tosa.const"() <{values = dense<1.0> : tensor<3xf32>}> : () -> tensor<3xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %0 = tosa.conv2d %x, %w, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x4x4x2xf32>, tensor<3x1x1x2xf32>, tensor<3xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x4x3xf32>
+  %1 = tosa.avg_pool2d %0, %z, %z {acc_type = f32, kernel = array<i64: 4, 4>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x4x4x3xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x1x3xf32>
+  return %0, %1 : tensor<1x4x4x3xf32>, tensor<1x1x1x3xf32>
+}
+
+// -----
+
+// Not of more channels than the convolution makes, nor of a part of the pixels.
+// CHECK-LABEL: @average_of_less
+// CHECK: %[[C:.*]] = tosa.conv2d
+// CHECK: tosa.avg_pool2d %[[C]]
+// CHECK: %[[D:.*]] = tosa.conv2d
+// CHECK: tosa.avg_pool2d %[[D]]
+func.func @average_of_less(%x: tensor<1x4x4x2xf32>) -> (tensor<1x1x1x1xf32>, tensor<1x2x2x2xf32>) {
+  %w = "tosa.const"() <{values = dense<3.0> : tensor<1x1x1x2xf32>}> : () -> tensor<1x1x1x2xf32>
+  %v = "tosa.const"() <{values = dense<3.0> : tensor<2x1x1x2xf32>}> : () -> tensor<2x1x1x2xf32>
+  %b = "tosa.const"() <{values = dense<1.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %0 = tosa.conv2d %x, %w, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x4x4x2xf32>, tensor<1x1x1x2xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x4x1xf32>
+  %1 = tosa.avg_pool2d %0, %z, %z {acc_type = f32, kernel = array<i64: 4, 4>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x4x4x1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x1x1xf32>
+  %2 = tosa.conv2d %x, %v, %b, %z, %z {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : (tensor<1x4x4x2xf32>, tensor<2x1x1x2xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x4x2xf32>
+  %3 = tosa.avg_pool2d %2, %z, %z {acc_type = f32, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : (tensor<1x4x4x2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x2x2x2xf32>
+  return %1, %3 : tensor<1x1x1x1xf32>, tensor<1x2x2x2xf32>
+}
+
+// -----
+
+// One is added to a factor a channel, in place of the image to its product.
+// CHECK-LABEL: @factor
+// CHECK-SAME: (%[[X:.*]]: tensor<1x4x4x2xf32>, %[[S:.*]]: tensor<1x1x1x2xf32>)
+// CHECK-DAG: %[[ONE:.*]] = "tosa.const"() <{values = dense<1.000000e+00> : tensor<1x1x1x1xf32>}>
+// CHECK: %[[F:.*]] = tosa.add %[[S]], %[[ONE]]
+// CHECK: %[[P:.*]] = tosa.mul %[[X]], %[[F]]
+// CHECK: return %[[P]]
+func.func @factor(%x: tensor<1x4x4x2xf32>, %s: tensor<1x1x1x2xf32>) -> tensor<1x4x4x2xf32> {
+  %shift = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %0 = tosa.mul %s, %x, %shift : (tensor<1x1x1x2xf32>, tensor<1x4x4x2xf32>, tensor<1xi8>) -> tensor<1x4x4x2xf32>
+  %1 = tosa.add %x, %0 : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x4x4x2xf32>
+  return %1 : tensor<1x4x4x2xf32>
+}
+
+// -----
+
+// Not where the image has a factor an element, or others read the product.
+// CHECK-LABEL: @factors
+// CHECK: tosa.mul
+// CHECK-NEXT: tosa.add
+// CHECK-NEXT: tosa.mul
+// CHECK-NEXT: tosa.add
+func.func @factors(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>, %s: tensor<1x1x1x2xf32>) -> (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) {
+  %shift = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %0 = tosa.mul %x, %y, %shift : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>, tensor<1xi8>) -> tensor<1x4x4x2xf32>
+  %1 = tosa.add %x, %0 : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x4x4x2xf32>
+  %2 = tosa.mul %x, %s, %shift : (tensor<1x4x4x2xf32>, tensor<1x1x1x2xf32>, tensor<1xi8>) -> tensor<1x4x4x2xf32>
+  %3 = tosa.add %x, %2 : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x4x4x2xf32>
+  return %1, %2, %3 : tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>
+}

@@ -113,9 +113,20 @@ int64_t macsOf(mlir::Operation *op) {
   if (!llvm::isa<kernel::Conv2DOp, kernel::DepthwiseOp>(op) || !isConstant(op->getOperand(1)))
     return 0;
   llvm::ArrayRef<int64_t> image = shapeOf(op->getOperand(0)), result = shapeOf(op->getResult(0));
-  const auto [rows, columns] = *axesOf(op);
-  return validTaps(result[1], rows) * validTaps(result[2], columns) * result[0] * result[3] *
-         (llvm::isa<kernel::Conv2DOp>(op) ? image[3] : 1);
+  auto [rows, columns] = *axesOf(op);
+  auto conv = llvm::dyn_cast<kernel::Conv2DOp>(op);
+  const int64_t pixels = conv ? static_cast<int64_t>(conv.getPixels()) : 1;
+  // Pixels beside each other, of which each has its own window; or of one tap its own channels.
+  const bool areTaps = columns.stride % pixels == 0;
+  if (areTaps) {
+    columns.stride /= pixels;
+    columns.kernel -= (pixels - 1) * columns.stride;
+  }
+  return validTaps(result[1], rows) * validTaps(result[2] * (areTaps ? pixels : 1), columns) *
+         result[0] * (areTaps ? result[3] / pixels : result[3]) *
+         (!conv     ? 1
+          : areTaps ? image[3]
+                    : image[3] / pixels);
 }
 
 void addTraffic(const isa::Isa &isa, const Steps &steps, std::vector<LayerTraffic> &layers) {

@@ -52,6 +52,10 @@ void orderChannels(mlir::Block &body, const Selection &selection);
 // together, where `selection` is given.
 void formGroups(mlir::Block &body, Selection *selection);
 
+// Convolutions of channels that leave columns of the array empty make several pixels of a row at
+// once, whose channels fill them.
+void putPixelsTogether(mlir::Block &body, const Selection &selection);
+
 // Whether one operation reads the value, in one place or several.
 bool hasOneReader(mlir::Value value);
 

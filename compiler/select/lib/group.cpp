@@ -5,6 +5,8 @@
 //  behind a product that element-wise operations come before: what they give waits in memory, if it
 //  has fewer bits than what they read. Within a group values are signed: unsigned elements enter
 //  and leave through memory.
+//  What a move repeats is read where it stands: an operation that joins it to what is computed of
+//  a product's narrowed result starts a group as well.
 //  2. Where a value goes from one group to another that alone reads it, the operations before it
 //  are either one's: as many of them go over as let the fewest bytes through memory, then take the
 //  fewest instructions.
@@ -17,6 +19,7 @@
 #include "fuse.h"
 #include "scale.h"
 #include "tilewright/compiler/select/kernel_dialect.h"
+#include "tilewright/compiler/select/kernel_regions.h"
 #include "tilewright/compiler/select/scalar_function.h"
 #include "tilewright/compiler/select/selection.h"
 #include "tilewright/compiler/tosa/tensor_types.h"
@@ -58,6 +61,17 @@ bool givesUnsigned(Operation *op) {
 
 // Moves and reductions come first, and end with memory all the same.
 bool standsAlone(Operation &op) { return llvm::isa<kernel::AssembleOp, kernel::ReduceOp>(op); }
+
+// Whether a move gives elements of its source several times.
+bool repeats(Operation &op) {
+  auto assembly = dyn_cast<kernel::AssembleOp>(op);
+  return assembly && llvm::any_of(assembly.getRegions(), [](Attribute attribute) {
+           const kernel::Region region = *kernel::decode(attribute);
+           return llvm::any_of(llvm::zip_equal(region.sizes, region.sourceStrides), [](auto each) {
+             return std::get<0>(each) > 1 && std::get<1>(each) == 0;
+           });
+         });
+}
 
 class Sequences {
 public:
@@ -244,6 +258,14 @@ private:
     return widthOf(given) < bits;
   }
 
+  // Whether a product's result is narrowed, and more is done with that.
+  static bool goesOnNarrowed(const Sequence &sequence) {
+    constexpr int narrow = 8;
+    return !standsAlone(*sequence.ops.front()) &&
+           llvm::any_of(ArrayRef(sequence.ops).drop_back(),
+                        [](Operation *op) { return widthOf(op->getResult(0)) <= narrow; });
+  }
+
   // The first one goes on, and takes in the other one.
   SmallVector<size_t, 2> continuedBy(Operation &op) const {
     SmallVector<size_t, 2> found;
@@ -254,8 +276,12 @@ private:
         found.push_back(known->second);
     }
     llvm::sort(found, [&](size_t a, size_t b) { return rankOf(a) > rankOf(b); });
-    if (found.size() > 1 && mustBegin(found[1]))
+    if (found.size() > 1 && mustBegin(found[1])) {
+      // What a move repeats is read in place, though not by what goes on behind a product.
+      if (goesOnNarrowed(sequences_[found[0]]) && repeats(*sequences_[found[1]].ops.front()))
+        return {};
       found.resize(1);
+    }
     return found;
   }
 

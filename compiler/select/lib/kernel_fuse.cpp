@@ -49,6 +49,9 @@ public:
         }
         removeUnused(body);
         formGroups(body, selection_.get());
+        if (selection_)
+          putPixelsTogether(body, *selection_);
+        removeUnused(body);
       }
     }
   }

@@ -172,6 +172,13 @@ LogicalResult Conv2DOp::verify() {
   Shape x = shapeOf(getX()), weight = shapeOf(getWeight());
   if (weight[3] != x[3])
     return emitOpError() << "weight is for " << weight[3] << " input channels, but x has " << x[3];
+  const auto pixels = static_cast<int64_t>(getPixels());
+  const bool hasStride = getStride().size() == 2 && pixels > 0 && getStride()[1] % pixels == 0,
+             isOneTap = weight[1] == 1 && weight[2] == 1;
+  if (pixels < 1 || weight[0] % pixels != 0 ||
+      (hasStride ? (pixels - 1) * (getStride()[1] / pixels) >= weight[2]
+                 : !isOneTap || x[3] % pixels != 0))
+    return emitOpError() << "has no " << pixels << " pixels beside each other";
   return verifyConvolution(*this, {weight[1], weight[2]}, weight[0]);
 }
 

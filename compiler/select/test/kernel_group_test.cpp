@@ -185,6 +185,42 @@ TEST(Group, OfAConvolutionWidensWhatAMoveReads) {
   EXPECT_EQ(count(firstGroup(module), "kernel.rescale"), 2) << module;
 }
 
+// A convolution's result, narrowed and multiplied, plus what a move makes of one pixel.
+std::string withMoved(bool repeats) {
+  const std::string wide4 = "tensor<1x2x2x4xi32>", narrow4 = "tensor<1x2x2x4xi8>";
+  const std::string scale = "{input_zp = 0 : i64, output_zp = 0 : i64, lo = -128 : i64, hi = 127 : "
+                            "i64, input_unsigned = false}",
+                    widen = "{input_zp = 0 : i64, output_zp = 0 : i64, lo = -2147483648 : i64, hi "
+                            "= 2147483647 : i64, input_unsigned = false}",
+                    parameters = "%one, %z8 ", types = ", tensor<1xi32>, tensor<1xi8>) -> ";
+  const std::string source = repeats ? "0" : "4";
+  return fused(
+      "%a: " + narrow4 + ", %f: tensor<1x1x1x4xi32>, %t: " + narrow4, wide4,
+      "%one = \"tosa.const\"() {values = dense<5> : tensor<1xi32>} : () -> tensor<1xi32>\n" +
+          convolution("%0", "%a") + "%1 = kernel.rescale %0, " + parameters + scale + " : (" +
+          wide4 + types + narrow4 + "\n%2 = kernel.rescale %1, " + parameters + widen + " : (" +
+          narrow4 + types + wide4 + "\n" + "%3 = kernel.binary mul %2, %f {shift = 0 : i64} : (" +
+          wide4 + ", tensor<1x1x1x4xi32>) -> " + wide4 + "\n" +
+          "%4 = kernel.assemble %t {regions = [{source = 0 : i64, source_offset = 0 : i64, "
+          "result_offset = 0 : i64, sizes = array<i64: 4, 4>, source_strides = array<i64: " +
+          source + ", 1>, result_strides = array<i64: 4, 1>}]} : (" + narrow4 + ") -> " + narrow4 +
+          "\n%5 = kernel.rescale %4, " + parameters + widen + " : (" + narrow4 + types + wide4 +
+          "\n%o = kernel.binary add %3, %5 {shift = 0 : i64} : (" + wide4 + ", " + wide4 + ") -> " +
+          wide4 + "\nreturn %o : " + wide4);
+}
+
+// Both are in memory in 8 bits, and the sum reads the one pixel.
+TEST(Group, OfWhatAMoveRepeatsIsBehindAProductThatIsMultiplied) {
+  const std::string module = withMoved(true);
+  EXPECT_EQ(count(module, "kernel.group"), 3) << module;
+  EXPECT_EQ(count(firstGroup(module), "kernel.binary"), 0) << module;
+}
+
+TEST(Group, OfAProductTakesWhatAMovePutsElsewhere) {
+  const std::string module = withMoved(false);
+  EXPECT_EQ(count(module, "kernel.group"), 2) << module;
+}
+
 TEST(Group, StandsWhereAllItReadsIsKnown) {
   // The sum joins the first sequence, which then has to come after the reduction.
   std::string module = fused(

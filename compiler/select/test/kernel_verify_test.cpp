@@ -51,6 +51,12 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"inputChannels", CONV_ARGUMENTS("1x8x8x4", "8x3x3x5", "8"),
                CONV("conv2d", "1x8x8x4", "8x3x3x5", "8", PLAIN, "1x6x6x8"),
                "6: 'kernel.conv2d' op weight is for 5 input channels, but x has 4"},
+        Broken{"pixels", CONV_ARGUMENTS("1x8x8x4", "8x3x3x4", "8"),
+               CONV("conv2d", "1x8x8x4", "8x3x3x4", "8",
+                    "{pixels = 2 : i64, stride = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, "
+                    "dilation = array<i64: 1, 1>, input_zp = 0 : i64, weight_zp = 0 : i64}",
+                    "1x6x6x8"),
+               "6: 'kernel.conv2d' op has no 2 pixels beside each other"},
         Broken{"biasCount", CONV_ARGUMENTS("1x8x8x4", "8x3x3x4", "7"),
                CONV("conv2d", "1x8x8x4", "8x3x3x4", "7", PLAIN, "1x6x6x8"),
                "6: 'kernel.conv2d' op bias must have 1 or 8 elements, not 7"},

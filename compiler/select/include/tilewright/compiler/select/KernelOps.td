@@ -44,9 +44,11 @@ def Kernel_Conv2DOp : Kernel_PureOp<"conv2d"> {
   let summary = "Convolution, NHWC, 32-bit result";
   let description = [{
     x [N,H,W,IC], weight [OC,KH,KW,IC] (constant), bias [OC] or [1]. pad is top, bottom, left, right; padded taps contribute nothing.
+    With `pixels`, the result's channels are those of so many pixels of a row, and weights outside a pixel's own window are weight_zp: such
+    taps count as no products.
   }];
   let arguments = (ins Kernel_Int8:$x, Kernel_Int8:$weight, Kernel_Int32:$bias, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad,
-                       DenseI64ArrayAttr:$dilation, Kernel_I64:$input_zp, Kernel_I64:$weight_zp);
+                       DenseI64ArrayAttr:$dilation, Kernel_I64:$input_zp, Kernel_I64:$weight_zp, DefaultValuedAttr<Kernel_I64, "1">:$pixels);
   let results = (outs Kernel_Int32:$result);
   let assemblyFormat = "$x `,` $weight `,` $bias attr-dict `:` functional-type(operands, results)";
 }
