@@ -74,7 +74,7 @@ int64_t pixelsTogether(kernel::Conv2DOp conv, const Shape &shape, const isa::Isa
   constexpr int64_t leastGain = 16;
   const int64_t rows = isa.param("rows"), cols = isa.param("cols"), bus = isa.param("bus_bytes"),
                 width = shapeOf(conv.getResult())[2], before = arrayCycles(shape, 1, rows, cols);
-  // What loads take an element a cycle, or a whole beat.
+  // What loads take: an element a cycle, or as many as the bus holds.
   const int64_t image = elementsOf(conv.getX()) / (isScattered(conv.getX()) ? 1 : bus),
                 moved = image + elementsOf(conv.getResult()) / bus;
   if (before <= moved)
