@@ -74,8 +74,8 @@ def rescale48(unsigned):
                "rounding_mode = SINGLE_ROUND, scale32 = false} : (tensor<4xi48>, tensor<1xi16>, tensor<1xi8>, tensor<1xi48>, tensor<1xi16>)")
 
 
-def resize(channels, scale=shape(2, 1, 2, 1), offset=0, border=0, width=4):
-    return one(f"%x: tensor<1x4x{width}x1xi8>", f"1x7x{2 * width - 1}x{channels}xi8", f"%s = {shape(1, 1, 1, 1)}", f"%a = {scale}", f"%b = {shape(0, offset)}",
+def resize(channels, scale=shape(2, 1, 2, 1), offset=0, border=0, width=4, more=0):
+    return one(f"%x: tensor<1x4x{width}x1xi8>", f"1x7x{2 * width - 1 + more}x{channels}xi8", f"%s = {shape(1, 1, 1, 1)}", f"%a = {scale}", f"%b = {shape(0, offset)}",
                f"%c = {shape(0, border)}", f"tosa.resize %x, %a, %b, %c {{mode = NEAREST_NEIGHBOR}} : (tensor<1x4x{width}x1xi8>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>)")
 
 
@@ -110,6 +110,8 @@ class Operators(RejectionTest, metaclass=CaseTable):
         "resize offset": (resize(channels=1, offset=-3, border=-3), "'tosa.resize': an offset is out of range"),
         "resize far offset": (resize(channels=1, offset=32, border=32), "'tosa.resize': an offset is out of range"),
         "resize border": (resize(channels=1, offset=2, border=2), "'tosa.resize': a border is out of range"),
+        "resize of a column": (resize(channels=1, width=1, more=1),
+                               "'tosa.resize': the result is not of the size that scale, offset and border give"),
         "computed resize": (resize(channels=1, scale=SUM.replace("shape<1>", "shape<4>")),
                             "'tosa.resize': scale, offset or border is not constant"),
         "computed slice": (cut(None, 2), "'tosa.slice': start or size is not constant"),

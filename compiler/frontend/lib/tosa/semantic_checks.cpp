@@ -112,6 +112,11 @@ private:
       const int64_t numerator = (*scale)[2 * i], end = 16 * numerator;
       require((*offset)[i] >= -numerator && (*offset)[i] < end, "an offset is out of range");
       require((*border)[i] >= -end && (*border)[i] < numerator, "a border is out of range");
+      // MLIR leaves out inputs of one row or column.
+      const int64_t denominator = (*scale)[2 * i + 1];
+      const int64_t span = (in[i + 1] - 1) * numerator - (*offset)[i] + (*border)[i];
+      require(denominator > 0 && span % denominator == 0 && out[i + 1] == span / denominator + 1,
+              "the result is not of the size that scale, offset and border give");
     }
   }
 
